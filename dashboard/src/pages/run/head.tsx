@@ -10,6 +10,7 @@ import { Since, spanText, When } from "../../ui/time.tsx";
 import { Lineage } from "./lineage.tsx";
 import type { Outline } from "./outline/tree.ts";
 import { ProgressBar } from "./progress-bar.tsx";
+import { runsWith } from "./runs-with.ts";
 
 export type RunAnswer = AnswerOf<"getRun">;
 
@@ -41,7 +42,7 @@ export function Head({
       <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
         <div className="min-w-0 flex-1 basis-80">
           <p className="text-[0.87rem] text-soft">
-            <Link href={`/runs?workflow=${encodeURIComponent(run.workflow)}`} className="hover:underline">
+            <Link href={runsWith("workflow", run.workflow)} className="hover:underline">
               {run.workflow}
             </Link>{" "}
             <span className="text-faint">{run.version}</span>
@@ -53,7 +54,13 @@ export function Head({
             </h1>
             <Badge tone={tone}>{word}</Badge>
             <span className="text-soft">
-              {TEXT.run.head.for} <Since at={since} />
+              {run.finishedAt === null ? (
+                <>
+                  {TEXT.run.head.for} <Since at={since} />
+                </>
+              ) : (
+                <When at={run.finishedAt} />
+              )}
             </span>
             {outline ? <ProgressBar progress={outline.progress} tone={BARS[tone]} /> : null}
           </div>
@@ -109,7 +116,7 @@ function TakenOver({ answer: { run } }: { readonly answer: RunAnswer }) {
 }
 
 function Facts({
-  answer: { run, notSavedSince: _ },
+  answer: { run },
   outline,
 }: {
   readonly answer: RunAnswer;
@@ -148,7 +155,7 @@ function Facts({
       {Object.entries(run.labels).map(([name, value]) => (
         <Fact key={name} name={name}>
           <Link
-            href={`/runs?label=${encodeURIComponent(`${name}=${value}`)}`}
+            href={runsWith("label", `${name}=${value}`)}
             className="decoration-line-strong underline-offset-2 hover:underline"
           >
             {value}

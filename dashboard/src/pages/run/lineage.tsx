@@ -4,6 +4,7 @@ import { Link } from "wouter";
 import { useApi } from "../../api/use-api.ts";
 import { TEXT } from "../../text.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { runsWith } from "./runs-with.ts";
 
 /** The most children that are named; the list of runs shows the others. */
 const SHOWN = 5;
@@ -74,7 +75,7 @@ function Children({ run }: { readonly run: string }) {
       ))}
       {children.length > SHOWN ? (
         <li>
-          <Link href={`/runs?parent=${run}`} className="text-accent underline">
+          <Link href={runsWith("parent", run)} className="text-accent underline">
             {TEXT.run.lineage.all}
           </Link>
         </li>

@@ -42,7 +42,9 @@ export function Views(props: ViewsProps) {
   const node = place.step === null ? undefined : pathTo(use.tree, place.step).at(-1);
   const isOpen = place.step !== null;
   return (
-    <div className={`mt-4 grid gap-4 ${isOpen ? "lg:grid-cols-[minmax(0,1fr)_minmax(22rem,27rem)]" : ""}`}>
+    <div
+      className={`mt-4 grid items-start gap-4 ${isOpen ? "lg:grid-cols-[minmax(0,1fr)_minmax(22rem,27rem)]" : ""}`}
+    >
       <div className="min-w-0 rounded-lg border border-line bg-surface">
         <Tabs
           label={TEXT.run.views.label}
@@ -126,7 +128,7 @@ function Side({
       attempt={attempt}
       onAttempt={(next) => go({ attempt: next })}
       onSelect={(key) => go({ step: key, attempt: null })}
-      onClose={close}
+      {...(isNarrow ? {} : { onClose: close })}
     />
   );
   if (isNarrow)

@@ -21,7 +21,8 @@ export interface InspectorProps {
   readonly attempt: number | null;
   readonly onAttempt: (attempt: number) => void;
   readonly onSelect: (key: string) => void;
-  readonly onClose: () => void;
+  /** Not where something around it closes it. */
+  readonly onClose?: () => void;
 }
 
 /** Everything about one step, or a short account of a group. */
@@ -39,14 +40,16 @@ export function Inspector(props: InspectorProps) {
           </p>
         </div>
         <Badge tone={look.tone}>{look.word}</Badge>
-        <button
-          type="button"
-          aria-label={TEXT.inspector.close}
-          onClick={onClose}
-          className="rounded p-1 text-faint hover:bg-sunken hover:text-ink"
-        >
-          <X aria-hidden className="size-4" />
-        </button>
+        {onClose ? (
+          <button
+            type="button"
+            aria-label={TEXT.inspector.close}
+            onClick={onClose}
+            className="rounded p-1 text-faint hover:bg-sunken hover:text-ink"
+          >
+            <X aria-hidden className="size-4" />
+          </button>
+        ) : null}
       </header>
       {node.step ? <StepParts {...props} step={node.step} /> : <GroupParts {...props} />}
     </section>
