@@ -81,7 +81,6 @@ export const TEXT = {
     head: {
       for: "for",
       progress: "Progress",
-      done: (text: string) => `${text} done`,
       notSaved: "Nothing has been saved since",
       takenOver: (owner: string) => `The worker was lost. Taken over by ${owner}`,
     },

@@ -132,11 +132,11 @@ export const complaint = workflow("complaint", async (ctx, /** @type {{ letter: 
 
 /** Thirty turns, each a checkpoint. */
 export const refine = workflow("refine", async (ctx, /** @type {{ turns: number }} */ input) =>
-  ctx.loop("draft", { turn: 0, words: 0 }, async (state, { done }) => {
+  ctx.loop("draft", { turn: 0, words: 0 }, async (state, turn) => {
     const words = await ctx.step("improve", async () => (await beat(), 40 + state.turn * 7));
     state.turn += 1;
     state.words = words;
-    return state.turn >= input.turns ? done() : undefined;
+    return state.turn >= input.turns ? turn.done() : undefined;
   }),
 );
 

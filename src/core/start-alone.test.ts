@@ -87,7 +87,7 @@ describe("a debounced start", () => {
     }
     await lab.drive(Promise.all([...new Set(ids)].map((id) => engine.result(id))));
     // Each run has the last input that it was started with, and nothing is lost in between.
-    const last = new Map(ids.map((id, n) => [id, inputs[n]]));
+    const last = new Map(ids.map((id, n) => [id, inputs[n] ?? ""]));
     expect([...begun].sort()).toEqual([...last.values()].sort());
     expect(last.size).toBeGreaterThan(3);
     await close();

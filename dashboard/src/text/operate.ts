@@ -3,7 +3,7 @@ import { plural } from "../ui/numbers.ts";
 /** The texts of the pages about cost, reliability, audit, store and settings. */
 export const OPERATE = {
   cost: {
-    lead: "What models and tools have cost, what retries wasted, and what going on instead of starting anew has saved.",
+    lead: "What models and tools have cost, what failed attempts wasted, and what resuming instead of starting over saved.",
     spent: "Spent",
     wasted: "Wasted on retries",
     saved: "Saved by resume",

@@ -6,7 +6,7 @@ const counted = (n: number): string => plural(n, "run");
 export const RUNS = {
   // Needs you
   needsYou: {
-    lead: "What doesn't go on unless a person does something, the dearest wait first.",
+    lead: "What waits for a person, the costliest wait first.",
     kinds: {
       "in doubt": "In doubt",
       "recovery loop": "Recovery loop",

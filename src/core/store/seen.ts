@@ -65,9 +65,10 @@ export class SeenStore implements Store {
     this.#base = base;
     this.#onBack = onBack;
     Object.assign(this, sealOf(base));
-    const { count, peek } = base;
-    if (peek) this.peek = (...blob) => this.#ask(() => peek.call(base, ...blob));
-    if (count) this.count = (query) => this.#ask(() => count.call(base, query));
+    const count = base.count?.bind(base);
+    const peek = base.peek?.bind(base);
+    if (peek) this.peek = (...blob) => this.#ask(() => peek(...blob));
+    if (count) this.count = (query) => this.#ask(() => count(query));
     if (base.documents) this.documents = this.#askedDocuments(base.documents);
     if (base.transaction) this.transaction = (work, append) => this.#transact(work, append);
   }

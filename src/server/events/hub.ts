@@ -47,7 +47,7 @@ export class Hub {
   #ready: Promise<void> | null = null;
   #asking: Promise<void> | null = null;
   /** Why the last question wasn't answered. */
-  #failure: unknown;
+  #failure: Error | undefined;
   #askedAt = 0;
   #leftAt = 0;
   #isNudged = false;
@@ -164,7 +164,8 @@ export class Hub {
     if (this.#asking) this.#isNudged = true;
     if (this.#asking) return;
     const since = this.#options.clock.monotonic() - this.#askedAt;
-    if (since >= GAP_MS) void this.#ask();
+    // What goes wrong is logged where it happens.
+    if (since >= GAP_MS) this.#ask().catch(() => undefined);
     else this.#arm(GAP_MS - since);
   }
 
@@ -190,7 +191,7 @@ export class Hub {
         if (hasMore) await new Promise((resolve) => setTimeout(resolve, 0));
       }
     } catch (error) {
-      this.#failure = error;
+      this.#failure = error instanceof Error ? error : new Error(String(error));
       logger.warn("what is new could not be read", { error: String(error) });
     }
     const now = clock.monotonic();

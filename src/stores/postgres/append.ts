@@ -72,7 +72,7 @@ function appendAlone(database: Database, to: Writing, append: Append, alone: Alo
     const [[by] = []] = await one.query(text, values);
     if (by === undefined) return (await send(one, to, [append]))[0] as AppendResult;
     const row = await readLate(one, to.at, id);
-    return row ? { ok: false, reason: "exists", row } : { ok: false, reason: "taken", row, by: String(by) };
+    return row ? { ok: false, reason: "exists", row } : { ok: false, reason: "taken", row, by: by as string };
   });
 }
 

@@ -41,7 +41,7 @@ export async function changesIn(
 
 async function now(one: Queryable, tag: string, isAsked: boolean): Promise<Changes> {
   const [[snapshot] = []] = await one.query("SELECT txid_current_snapshot()::text");
-  const position = snapshotText(tag, String(snapshot));
+  const position = snapshotText(tag, snapshot as string);
   return { changes: isAsked ? [] : null, position, hasMore: false };
 }
 

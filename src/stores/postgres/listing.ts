@@ -61,7 +61,7 @@ export function countStatement(at: string, query: RunFilter): Statement {
 
 export const toCount = ([status, workflow, count]: readonly Value[]): RunCount => ({
   status: status as RunCount["status"],
-  workflow: String(workflow),
+  workflow: workflow as string,
   count: Number(count),
 });
 

@@ -168,7 +168,7 @@ export class PostgresStore implements Store {
       const text = `SELECT left(blob.data, $3::int), length(blob.data) FROM ${at}runs AS run
         JOIN ${at}blobs AS blob ON blob.run = run.n WHERE run.id = $1 AND blob.hash = $2`;
       const [[start, length] = []] = await database.query(text, [runId, hash, most]);
-      return start === undefined ? null : { start: String(start), length: Number(length) };
+      return start === undefined ? null : { start: start as string, length: Number(length) };
     });
   }
 

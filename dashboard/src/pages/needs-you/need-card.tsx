@@ -17,6 +17,7 @@ import { BulkDialog } from "../../bulk/bulk-dialog.tsx";
 import { useSession } from "../../session.tsx";
 import { TEXT } from "../../text.ts";
 import { Button } from "../../ui/button.tsx";
+import { Headline } from "../../ui/headline.tsx";
 import { countText } from "../../ui/numbers.ts";
 import { Since, When } from "../../ui/time.tsx";
 import type { Card, Need } from "./groups.ts";
@@ -78,7 +79,9 @@ export function NeedCard({ need }: { readonly need: Need }) {
         </Link>
         <span className="text-soft">{run.workflow}</span>
       </p>
-      <p className="mt-1 line-clamp-3 break-words first-letter:uppercase">{run.headline}</p>
+      <p className="mt-1 line-clamp-3 break-words first-letter:uppercase">
+        <Headline text={run.headline} />
+      </p>
       <Facts need={need} until={until} />
     </Frame>
   );
@@ -108,7 +111,9 @@ export function AlikeCard({
         </Link>
         <span className="text-soft">{run.workflow}</span>
       </p>
-      <p className="mt-1 line-clamp-3 break-words first-letter:uppercase">{run.headline}</p>
+      <p className="mt-1 line-clamp-3 break-words first-letter:uppercase">
+        <Headline text={run.headline} />
+      </p>
       <p className="mt-2 text-[0.87rem] text-soft">
         {T.longest} <When at={Math.min(...needs.map((one) => one.run.since))} />
       </p>

@@ -5,6 +5,7 @@ import { useApi } from "../../api/use-api.ts";
 import { TEXT } from "../../text.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { CopyButton } from "../../ui/copy.tsx";
+import { Headline } from "../../ui/headline.tsx";
 import { countText, moneyText } from "../../ui/numbers.ts";
 import { Since, spanText, When } from "../../ui/time.tsx";
 import { Lineage } from "./lineage.tsx";
@@ -64,7 +65,9 @@ export function Head({
             </span>
             {outline ? <ProgressBar progress={outline.progress} tone={BARS[tone]} /> : null}
           </div>
-          <p className="mt-1.5 max-w-[80ch] text-[1.07rem] break-words">{headline}</p>
+          <p className="mt-1.5 max-w-[80ch] text-[1.07rem] break-words">
+            <Headline text={headline} />
+          </p>
           <TakenOver answer={answer} />
         </div>
         {acts}

@@ -6,7 +6,7 @@ type Progress = AnswerOf<"getOutline">["progress"];
 /** How far a run is. Without a known total there is no bar: it would be a guess. */
 export function ProgressBar({ progress, tone }: { readonly progress: Progress; readonly tone: string }) {
   const { percent, text } = progress;
-  if (percent === undefined) return <span className="text-soft">{TEXT.run.head.done(text)}</span>;
+  if (percent === undefined) return <span className="text-soft">{text}</span>;
   return (
     <span className="flex items-center gap-2">
       <progress aria-label={TEXT.run.head.progress} value={percent} max={100} className="sr-only" />

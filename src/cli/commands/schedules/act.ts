@@ -135,7 +135,7 @@ export const backfill = defineCommand({
   examples: ["schedules backfill nightly --from 2027-01-01T00:00:00Z --to 2027-01-08T00:00:00Z"],
   async run(context) {
     const [name = ""] = context.args;
-    const { from = "", to = "", file, dryRun = false } = context.options;
+    const { from = "", to = "", file, dryRun } = context.options;
     const engine = dryRun ? await context.engine() : await withCode(context, name, file);
     const act = await context.act("schedules backfill");
     const report = await engine.schedules.backfill(name, { from, to }, { ...act, dryRun });

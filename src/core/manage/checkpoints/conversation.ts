@@ -97,8 +97,8 @@ function shown(message: Fields, index: number): ConversationMessage {
 }
 
 const callOf = ({ id, tool, arguments: given, input }: Fields) => ({
-  id: String(id ?? ""),
-  tool: String(tool ?? ""),
+  id: textOf(id ?? ""),
+  tool: textOf(tool ?? ""),
   arguments: textOf(given ?? input ?? {}).slice(0, MOST_TEXT),
 });
 
