@@ -243,6 +243,7 @@ export const OPERATE = {
     },
     states: { valid: "valid", expired: "expired", revoked: "revoked" },
     never: "never",
+    withinHours: (hours: number) => (hours === 1 ? "within the hour" : `within ${hours} hours`),
     all: "all runs",
     queue: (name: string) => `queue ${name}`,
     empty: "No tokens yet",

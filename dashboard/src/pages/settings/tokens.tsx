@@ -10,7 +10,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { CommandLine } from "../../ui/copy.tsx";
 import { Card, Empty, Loaded } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
-import { When } from "../../ui/time.tsx";
+import { useNow, When } from "../../ui/time.tsx";
 import { ADMIN, type Made, revokeToken, rotateToken, type Token } from "./token-acts.ts";
 import { MadeDialog, TokenDialog } from "./token-dialog.tsx";
 
@@ -110,7 +110,7 @@ const columnsOf = (
   {
     title: T.columns.used,
     spare: "md",
-    cell: ({ lastUsedAt }) => (lastUsedAt === null ? T.never : <When at={lastUsedAt} />),
+    cell: ({ lastUsedAt }) => (lastUsedAt === null ? T.never : <LastUsed at={lastUsedAt} />),
   },
   {
     title: T.columns.acts,
@@ -135,3 +135,10 @@ const columnsOf = (
       ) : null,
   },
 ];
+
+const HOUR_MS = 3_600_000;
+
+/** The server remembers the hour only. */
+function LastUsed({ at }: { readonly at: number }) {
+  return T.withinHours(Math.max(1, Math.ceil((useNow() - at) / HOUR_MS)));
+}
