@@ -25,6 +25,6 @@ export function crashMeaning(
 ): string {
   if (state === "done") return "Its result is saved: whatever happens, it is not called again.";
   if (state === "in doubt")
-    return "Its process died between the call and its record, so nobody knows whether it happened. Nothing is guessed.";
+    return "It was called and its outcome was not recorded, so nobody knows whether it happened. Nothing is guessed.";
   return type === "call" ? OF_CALLS[effect] : OF_WAITS[type];
 }

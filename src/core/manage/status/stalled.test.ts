@@ -37,6 +37,11 @@ describe("stallOf", () => {
     expect(stallOf(row({ status: "waiting", wakeAt: 2 * HOUR }), HOUR)).toBeNull();
   });
 
+  it("leaves alone what stands in line in a queue, however long the line is", () => {
+    expect(stallOf(row({ status: "queued", queue: "mail" }), HOUR)).toBeNull();
+    expect(stallOf(row({ status: "running", queue: "mail" }), HOUR)).toMatchObject({ kind: "unclaimed" });
+  });
+
   it("finds a run whose worker is known to be gone before its claim has run out", () => {
     const one = row({ claim: held(HOUR), updatedAt: 5 });
     expect(stallOf(one, 60_000)).toBeNull();

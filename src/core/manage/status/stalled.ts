@@ -21,7 +21,7 @@ const QUIET_MS = 600_000;
 /** How far the clocks of writing processes may be ahead of the store's. */
 const AHEAD_MS = 60_000;
 
-type StallRow = Pick<RunRow, "status" | "wakeAt" | "claim" | "updatedAt">;
+type StallRow = Pick<RunRow, "status" | "wakeAt" | "claim" | "updatedAt"> & Partial<Pick<RunRow, "queue">>;
 
 /**
  * Why a run makes no progress, or `null` when it does, has ended, or waits for something specific. `now` is the store's
@@ -41,7 +41,7 @@ import { stallOf } from "holdfast/manage";
 export function stallOf(row: StallRow, now: number, isGone = false): Stall | null {
   checkParts("run", row, { status: "text", claim: "object", updatedAt: "number" });
   checkNumber("now", now, { least: 0 });
-  const { status, wakeAt, claim, updatedAt } = row;
+  const { status, wakeAt, claim, updatedAt, queue = null } = row;
   if (ended(status) || status === "paused" || wakeAt === null || wakeAt > now) return null;
   if (claim.owner !== null && claim.until > now) {
     if (isGone) return { kind: "abandoned", since: updatedAt, reason: "its worker is gone" };
@@ -49,6 +49,8 @@ export function stallOf(row: StallRow, now: number, isGone = false): Stall | nul
     if (status !== "running" || now - updatedAt < QUIET_MS) return null;
     return { kind: "quiet", since: updatedAt, reason: `nothing of it was saved since ${time(updatedAt)}` };
   }
+  // It stands in line. Whether its queue moves is told by the queue.
+  if (status === "queued" && queue !== null) return null;
   const since = Math.max(wakeAt, claim.until, updatedAt);
   if (now - since < GRACE_MS) return null;
   return { kind: "unclaimed", since, reason: `no worker has taken it since ${time(since)}` };
