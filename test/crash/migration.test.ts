@@ -76,7 +76,7 @@ describe("a process killed while it migrates a file (C14)", () => {
 
   it("is compared with one that was not killed, which keeps runs, entries and blobs", () => {
     expect([before.version, after.version]).toEqual([1, SCHEMA]);
-    expect(after.rows["journal"]).toEqual(before.rows["journal"]);
+    expect(after.rows["journal"]).toEqual(before.rows["journal"]?.map((row) => [...row, null]));
     expect(after.rows["meta"]).toEqual(before.rows["meta"]);
     expect(after.rows["runs"]?.map((row) => row.slice(0, 26))).toEqual(before.rows["runs"]);
     const blobs = new Map(before.rows["blobs"]?.map(([, hash, data]) => [hash, data]));
