@@ -90,7 +90,11 @@ try {
     [`Run, ${STEPS} steps`, "/r/long"],
   ] as const) {
     const times: number[] = [];
-    for (let round = 0; round < 5; round++) times.push(await readyMs(page, `${stage.url}${address}`, ROW));
+    for (let round = 0; round < 5; round++) {
+      times.push(await readyMs(page, `${stage.url}${address}`, ROW));
+      // The server finishes what the page has asked for besides, as it would before a person opens the next one.
+      await delay(3_000);
+    }
     tell(`${name}: usable after (median of 5)`, times.sort((a, b) => a - b)[2] ?? 0, "ms");
     tell(`${name}: scrolling`, await page.evaluate<number>(SCROLL), "frames/s");
     tell(`${name}: heap`, await heapOf(page), "MB");

@@ -1,4 +1,4 @@
-import { brotliDecompressSync } from "node:zlib";
+import { brotliDecompressSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { createEngine } from "../core/engine.ts";
 import { createMemoryStore } from "../stores/memory.ts";
@@ -40,6 +40,16 @@ describe("the pages of the dashboard", () => {
   it("have nothing inline, so that a strict policy lets all of them through", async () => {
     const html = await (await app()("/")).text();
     expect(html).not.toMatch(/<style|<script(?![^>]*src=)|\son\w+=|style=/);
+  });
+
+  it("take at most 200 KB for what is loaded first, compressed", async () => {
+    const get = app();
+    const html = await (await get("/")).text();
+    const files = [...html.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, file = ""]) => file);
+    const bodies = await Promise.all(files.map(async (file) => (await get(file)).arrayBuffer()));
+    const size = bodies.reduce((sum, body) => sum + gzipSync(new Uint8Array(body)).length, 0);
+    expect(size).toBeGreaterThan(0);
+    expect(size).toBeLessThanOrEqual(200_000);
   });
 
   it("are kept by browsers for ever, except for the page that names them", async () => {

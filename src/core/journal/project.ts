@@ -145,6 +145,10 @@ function accepted(run: RunProjection, wasPaused: boolean): RunProjection {
   return { ...resumed(run), control: run.control };
 }
 
+/** True for what sets `recoveries` back to 0 below: from then on, deaths of workers are counted anew. */
+export const isProgress = ({ kind }: JournalEvent): boolean =>
+  kind === "step_completed" || kind === "loop_advanced";
+
 function projectStep(before: RunProjection, event: JournalEvent): RunProjection {
   const used = usageOf(event);
   const run = used ? { ...before, usage: addUsage(before.usage, used) } : before;

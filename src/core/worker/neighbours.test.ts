@@ -62,6 +62,8 @@ describe("a run whose process has died on this machine", () => {
     expect(incidents[0]?.silentMs).toBeGreaterThanOrEqual(5_000);
     expect(incidents[0]?.interrupted).toEqual([{ step: "slow", effect: "repeatable" }]);
     expect((await lab.drive(second.checkpoints.show("r@last"))).recoveries).toBe(1);
+    expect(await lab.drive(second.reports.outline("r"))).toMatchObject({ recoveries: 1 });
+    expect((await lab.drive(second.reports.costs({ run: "r" }))).total.saved.steps).toBe(1);
     await lab.drive(second.close());
   });
 

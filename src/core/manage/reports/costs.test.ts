@@ -21,6 +21,7 @@ const completed = (step: string, ms: number, tokens = 0): EventDraft => ({
   meta: { ms, ...(tokens > 0 ? { usage: { tokens, costUsd: 0, model: "m" } } : {}) },
 });
 const claimed: EventDraft = { kind: "run_claimed", step: "", meta: { owner: "w", recovery: 0 } };
+const takenOver: EventDraft = { kind: "run_claimed", step: "", meta: { owner: "v", recovery: 1 } };
 const resumed: EventDraft = { kind: "run_resumed", step: "", meta: {} };
 
 describe("the books of a run", () => {
@@ -42,6 +43,12 @@ describe("the books of a run", () => {
     expect([total.steps, [...bySteps.keys()]]).toEqual([2, ["a", "b"]]);
   });
 
+  it("count what a takeover saved once, also if the dead worker's claim was freed before it", () => {
+    const { total, takeovers } = booksOf([claimed, started("a"), completed("a", 5, 7), claimed, takenOver]);
+    expect(takeovers).toBe(1);
+    expect(total.saved).toMatchObject({ tokens: 7, steps: 1 });
+  });
+
   it("tell what was wasted, what was saved, and what was of children", () => {
     const failed: EventDraft = {
       kind: "step_failed",
@@ -60,7 +67,7 @@ describe("the books of a run", () => {
       started("a"),
       completed("a", 5, 7),
       child,
-      claimed,
+      takenOver,
     ]);
     expect(books.total).toMatchObject({ tokens: 10, wasted: { tokens: 3 }, saved: { tokens: 7, steps: 1 } });
     expect(books.children).toEqual({ tokens: 50, costUsd: 1, unpriced: 0 });

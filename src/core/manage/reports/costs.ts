@@ -1,4 +1,5 @@
 import type { EventKind, JournalEvent, UsageMeta } from "../../journal/events.ts";
+import { isProgress } from "../../journal/project.ts";
 import { usageOf } from "../../journal/spent.ts";
 import type { LoggedStep, StepNews } from "../../journal/step-log.ts";
 import { outerOf, plainPath } from "../../keys.ts";
@@ -79,6 +80,8 @@ export class Ledger {
   readonly #done = { ...nothing(), steps: 0, ms: 0 };
   readonly #time = new OwnTime();
   #isRunning = false;
+  /** The number of takeovers in a row without progress. */
+  #recovery = 0;
 
   /** `news`: the step log's interpretation of the event. */
   take(event: JournalEvent, news: StepNews | undefined): void {
@@ -86,14 +89,17 @@ export class Ledger {
       case "run_forked":
         return this.#forget();
       case "run_claimed":
-        if (this.#isRunning) this.#takenOver();
+        // One that only frees the claim of a dead process counts no death: the takeover follows.
+        if (this.#isRunning && event.meta.recovery > this.#recovery) this.#takenOver();
         this.#isRunning = true;
+        this.#recovery = event.meta.recovery;
         return;
       case "run_resumed":
         this.resumes++;
         return this.#saved();
       default:
         if (RESTS.includes(event.kind)) this.#isRunning = false;
+        if (isProgress(event)) this.#recovery = 0;
         if (news?.isDone) this.#finished(news.step);
         this.#pay(event, usageOf(event));
     }
