@@ -7,6 +7,8 @@ import { sharedPostgres } from "../support/services/postgres.ts";
 const { url = "" } = await sharedPostgres();
 const database = `streams_${process.pid}`;
 const admin = new pg.Pool({ connectionString: url });
+// Other tests of the run end connections of the shared server. The pool makes a new one.
+admin.on("error", () => undefined);
 afterAll(async () => {
   if (url !== "") await admin.query(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
   await admin.end();
