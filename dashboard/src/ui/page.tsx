@@ -1,6 +1,7 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import { type ReactNode, useEffect } from "react";
 import { TEXT } from "../text.ts";
+import { CommandLine } from "./copy.tsx";
 import { ProblemView } from "./problem.tsx";
 
 export interface PageProps {
@@ -75,4 +76,18 @@ export function Loaded<Answer>({
   if (query.data !== undefined) return children(query.data);
   if (query.isError) return <ProblemView error={query.error} retry={() => void query.refetch()} />;
   return <p className="py-8 text-soft">{TEXT.page.loading}</p>;
+}
+
+/** An empty state of a page: what would be here, and the command that makes it. */
+export function Teach({
+  words,
+}: {
+  readonly words: { readonly empty: string; readonly teach: string; readonly command: string };
+}) {
+  return (
+    <Empty title={words.empty}>
+      <p className="mb-2">{words.teach}</p>
+      <CommandLine command={words.command} />
+    </Empty>
+  );
 }

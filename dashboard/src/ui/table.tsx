@@ -1,3 +1,4 @@
+import { ChevronDown, ChevronRight } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useRef } from "react";
 import { useKeys } from "../keys.tsx";
 import { TEXT } from "../text.ts";
@@ -106,5 +107,32 @@ function Rows({
         </tr>
       )}
     </>
+  );
+}
+
+/** The name of a row, which shows and hides more about it. */
+export function RowToggle({
+  isOpen,
+  label,
+  onClick,
+  children,
+}: {
+  readonly isOpen: boolean;
+  readonly label: string;
+  readonly onClick: () => void;
+  readonly children: ReactNode;
+}) {
+  const Icon = isOpen ? ChevronDown : ChevronRight;
+  return (
+    <button
+      type="button"
+      aria-expanded={isOpen}
+      aria-label={label}
+      onClick={onClick}
+      className="flex items-start gap-1 text-left"
+    >
+      <Icon aria-hidden className="mt-0.5 size-4 shrink-0 text-faint" />
+      {children}
+    </button>
   );
 }

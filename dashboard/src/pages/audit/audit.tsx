@@ -4,9 +4,8 @@ import type { AnswerOf } from "../../api/client.ts";
 import { useApi } from "../../api/use-api.ts";
 import { useSession } from "../../session.tsx";
 import { TEXT } from "../../text.ts";
-import { CommandLine } from "../../ui/copy.tsx";
 import { SelectField } from "../../ui/field.tsx";
-import { Card, Empty, Loaded, Page } from "../../ui/page.tsx";
+import { Card, Loaded, Page, Teach } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { When } from "../../ui/time.tsx";
 import { RangePicker, useRange } from "../range.tsx";
@@ -66,10 +65,7 @@ function Acts() {
         <Loaded query={query}>
           {({ acts, runs, more }) =>
             acts.length === 0 ? (
-              <Empty title={T.empty}>
-                <p className="mb-2">{T.teach}</p>
-                <CommandLine command={T.command} />
-              </Empty>
+              <Teach words={T} />
             ) : (
               <>
                 <Card>

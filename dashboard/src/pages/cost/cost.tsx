@@ -3,11 +3,10 @@ import type { AnswerOf } from "../../api/client.ts";
 import { useApi } from "../../api/use-api.ts";
 import { TEXT } from "../../text.ts";
 import { Chart } from "../../ui/chart.tsx";
-import { CommandLine } from "../../ui/copy.tsx";
 import { Segments } from "../../ui/field.tsx";
 import { Bar, Figures } from "../../ui/figures.tsx";
 import { countText, moneyText, percentText } from "../../ui/numbers.ts";
-import { Card, Empty, Loaded, Page } from "../../ui/page.tsx";
+import { Card, Loaded, Page, Teach } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { spanText } from "../../ui/time.tsx";
 import { RangePicker, useRange } from "../range.tsx";
@@ -33,10 +32,7 @@ export default function Cost() {
       <Loaded query={query}>
         {(report) =>
           report.total.tokens === 0 && report.total.costUsd === 0 ? (
-            <Empty title={T.empty}>
-              <p className="mb-2">{T.teach}</p>
-              <CommandLine command={T.command} />
-            </Empty>
+            <Teach words={T} />
           ) : (
             <>
               <Totals report={report} />

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { ChevronDown, ChevronRight, Plus } from "lucide-react";
+import { Plus } from "lucide-react";
 import { useState } from "react";
 import { useApi } from "../../api/use-api.ts";
 import { refresh, useActOn } from "../../api/use-refresh.ts";
@@ -8,11 +8,10 @@ import { useSession } from "../../session.tsx";
 import { TEXT } from "../../text.ts";
 import { AllowedButton, LookOnly } from "../../ui/allowed.tsx";
 import { Badge } from "../../ui/badge.tsx";
-import { CommandLine } from "../../ui/copy.tsx";
 import { Bar } from "../../ui/figures.tsx";
 import { countText } from "../../ui/numbers.ts";
-import { Card, Empty, Loaded, Page } from "../../ui/page.tsx";
-import { type Column, Table } from "../../ui/table.tsx";
+import { Card, Loaded, Page, Teach } from "../../ui/page.tsx";
+import { type Column, RowToggle, Table } from "../../ui/table.tsx";
 import { spanText } from "../../ui/time.tsx";
 import { MANAGE, pauseQueue, type Queue, resumeQueue } from "./queue-acts.ts";
 import { QueueDetail } from "./queue-detail.tsx";
@@ -48,10 +47,7 @@ export default function Queues() {
         <Loaded query={query}>
           {({ queues }) =>
             queues.length === 0 ? (
-              <Empty title={T.empty}>
-                <p className="mb-2">{T.teach}</p>
-                <CommandLine command={T.command} />
-              </Empty>
+              <Teach words={T} />
             ) : (
               <Card>
                 <Table
@@ -93,21 +89,11 @@ const columnsOf = (
   {
     title: T.columns.name,
     grows: true,
-    cell: (one) => {
-      const Icon = one.name === open ? ChevronDown : ChevronRight;
-      return (
-        <button
-          type="button"
-          aria-expanded={one.name === open}
-          aria-label={T.more(one.name)}
-          onClick={() => toggle(one)}
-          className="flex items-start gap-1 text-left"
-        >
-          <Icon aria-hidden className="mt-0.5 size-4 shrink-0 text-faint" />
-          <span className="font-medium">{one.name}</span>
-        </button>
-      );
-    },
+    cell: (one) => (
+      <RowToggle isOpen={one.name === open} label={T.more(one.name)} onClick={() => toggle(one)}>
+        <span className="font-medium">{one.name}</span>
+      </RowToggle>
+    ),
   },
   {
     title: T.columns.running,

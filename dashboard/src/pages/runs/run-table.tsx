@@ -1,5 +1,5 @@
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
+import { type ComponentProps, type RefObject, useCallback, useEffect, useRef, useState } from "react";
 import { usePreferences } from "../../preferences.ts";
 import { TEXT } from "../../text.ts";
 import { useMedia } from "../../ui/use-media.ts";
@@ -122,7 +122,7 @@ function Head({
         aria-rowindex={1}
         className={`items-center rounded-t-lg border-b border-line bg-surface px-3 py-1.5 text-soft ${COLUMNS}`}
       >
-        <th scope="col" className="flex items-center text-[0.82rem] font-medium">
+        <Th className="flex items-center">
           <input
             type="checkbox"
             aria-label={T.selectAll}
@@ -130,40 +130,26 @@ function Head({
             onChange={onSelectShown}
             className="size-4 accent-accent"
           />
-        </th>
-        <th scope="col" className="text-left text-[0.82rem] font-medium">
-          {names.status}
-        </th>
-        <th scope="col" className="text-left text-[0.82rem] font-medium">
-          {names.run}
-        </th>
-        <th scope="col" className="text-left max-xl:hidden text-[0.82rem] font-medium">
-          {names.workflow}
-        </th>
-        <th scope="col" className="text-left text-[0.82rem] font-medium">
-          {names.headline}
-        </th>
-        <th scope="col" className="text-left max-xl:hidden text-[0.82rem] font-medium">
-          {names.progress}
-        </th>
-        <th scope="col" className="text-right text-[0.82rem] font-medium">
-          {names.age}
-        </th>
-        <th
-          scope="col"
-          className="truncate text-right max-xl:hidden text-[0.82rem] font-medium"
-          title={names.recoveries}
-        >
+        </Th>
+        <Th className="text-left">{names.status}</Th>
+        <Th className="text-left">{names.run}</Th>
+        <Th className="text-left max-xl:hidden">{names.workflow}</Th>
+        <Th className="text-left">{names.headline}</Th>
+        <Th className="text-left max-xl:hidden">{names.progress}</Th>
+        <Th className="text-right">{names.age}</Th>
+        <Th className="truncate text-right max-xl:hidden" title={names.recoveries}>
           <span aria-hidden>↻</span>
           <span className="sr-only">{names.recoveries}</span>
-        </th>
-        <th scope="col" className="text-right text-[0.82rem] font-medium">
-          {names.cost}
-        </th>
+        </Th>
+        <Th className="text-right">{names.cost}</Th>
       </tr>
     </thead>
   );
 }
+
+const Th = ({ className = "", ...rest }: ComponentProps<"th">) => (
+  <th scope="col" {...rest} className={`text-[0.82rem] font-medium ${className}`} />
+);
 
 /** The size of the root's letters, as the style sheet has it. */
 const ROOT_PX = { normal: 15, compact: 13.5 } as const;

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { ChevronDown, ChevronRight, Plus } from "lucide-react";
+import { Plus } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
 import { useApi } from "../../api/use-api.ts";
@@ -9,9 +9,8 @@ import { useSession } from "../../session.tsx";
 import { TEXT } from "../../text.ts";
 import { AllowedButton, LookOnly } from "../../ui/allowed.tsx";
 import { Badge } from "../../ui/badge.tsx";
-import { CommandLine } from "../../ui/copy.tsx";
-import { Card, Empty, Loaded, Page } from "../../ui/page.tsx";
-import { type Column, Table } from "../../ui/table.tsx";
+import { Card, Loaded, Page, Teach } from "../../ui/page.tsx";
+import { type Column, RowToggle, Table } from "../../ui/table.tsx";
 import { When } from "../../ui/time.tsx";
 import { zonedText } from "../../ui/zoned.tsx";
 import { writeSpan } from "../spans.ts";
@@ -48,10 +47,7 @@ export default function Schedules() {
       <Loaded query={query}>
         {({ schedules }) =>
           schedules.length === 0 ? (
-            <Empty title={T.empty}>
-              <p className="mb-2">{T.teach}</p>
-              <CommandLine command={T.command} />
-            </Empty>
+            <Teach words={T} />
           ) : (
             <Card>
               <Table
@@ -83,18 +79,7 @@ function columnsOf(
       title: T.columns.name,
       grows: true,
       cell: (one) => (
-        <button
-          type="button"
-          aria-expanded={one.name === open}
-          aria-label={T.more(one.name)}
-          onClick={() => toggle(one)}
-          className="flex items-start gap-1 text-left"
-        >
-          {one.name === open ? (
-            <ChevronDown aria-hidden className="mt-0.5 size-4 shrink-0 text-faint" />
-          ) : (
-            <ChevronRight aria-hidden className="mt-0.5 size-4 shrink-0 text-faint" />
-          )}
+        <RowToggle isOpen={one.name === open} label={T.more(one.name)} onClick={() => toggle(one)}>
           <span>
             <span className="font-medium">{one.name}</span>
             <span className="block text-[0.87rem] text-soft">
@@ -102,7 +87,7 @@ function columnsOf(
               {one.isDeclared ? ` · ${T.declared}` : ""}
             </span>
           </span>
-        </button>
+        </RowToggle>
       ),
     },
     { title: T.columns.when, spare: "md", cell: (one) => <Timing schedule={one} /> },

@@ -2,9 +2,8 @@ import type { AnswerOf } from "../../api/client.ts";
 import { useApi } from "../../api/use-api.ts";
 import { TEXT } from "../../text.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { CommandLine } from "../../ui/copy.tsx";
 import { Bar } from "../../ui/figures.tsx";
-import { Card, Empty, Loaded, Page } from "../../ui/page.tsx";
+import { Card, Loaded, Page, Teach } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Since, When } from "../../ui/time.tsx";
 
@@ -20,10 +19,7 @@ export default function Workers() {
       <Loaded query={query}>
         {({ workers }) =>
           workers.length === 0 ? (
-            <Empty title={T.empty}>
-              <p className="mb-2">{T.teach}</p>
-              <CommandLine command={T.command} />
-            </Empty>
+            <Teach words={T} />
           ) : (
             <Card>
               <Table label={TEXT.nav.workers} rows={workers} keyOf={({ owner }) => owner} columns={COLUMNS} />

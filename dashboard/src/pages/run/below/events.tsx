@@ -1,11 +1,11 @@
 import { useQueries } from "@tanstack/react-query";
-import { useMemo, useRef, useState } from "react";
+import { useMemo, useState } from "react";
 import { type AnswerOf, client } from "../../../api/client.ts";
 import { useApi } from "../../../api/use-api.ts";
 import { TEXT } from "../../../text.ts";
 import { Button } from "../../../ui/button.tsx";
 import { When } from "../../../ui/time.tsx";
-import { useRows } from "../../../ui/virtual.ts";
+import { VirtualTable } from "../../../ui/virtual-table.tsx";
 import { BLOCK, blocksOf, GROUPS, type Group, groupOfKind, isFailure, kindText } from "./blocks.ts";
 
 const ROW_PX = 28;
@@ -89,43 +89,21 @@ function EventTable({
   readonly events: readonly Event[];
   readonly onSelect: (step: string) => void;
 }) {
-  const box = useRef<HTMLElement>(null);
-  const virtual = useRows({ count: events.length, box, rowPx: ROW_PX, keyOf: (at) => events[at]?.seq ?? at });
-  const items = virtual.getVirtualItems();
   const { columns } = TEXT.run.events;
   return (
-    <section
-      ref={box}
-      aria-label={TEXT.run.below.events}
-      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls, so the keyboard must reach it
-      tabIndex={0}
-      className="max-h-112 overflow-auto overscroll-contain border-y border-line"
-    >
-      <table aria-rowcount={events.length + 1} className="w-full text-left text-[0.93rem]">
-        <thead className="sticky top-0 bg-surface text-soft">
-          <tr>
-            {[columns.seq, columns.when, columns.what, columns.step, columns.who].map((name) => (
-              <th key={name} scope="col" className="px-4 py-1.5 font-medium">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {(items[0]?.start ?? 0) > 0 ? <tr aria-hidden style={{ height: items[0]?.start }} /> : null}
-          {items.map(({ index }) => {
-            const event = events[index];
-            return event ? (
-              <EventRow key={event.seq} event={event} index={index} onSelect={onSelect} />
-            ) : null;
-          })}
-          <tr
-            aria-hidden
-            style={{ height: Math.max(0, virtual.getTotalSize() - (items.at(-1)?.end ?? 0)) }}
-          />
-        </tbody>
-      </table>
-    </section>
+    <VirtualTable
+      label={TEXT.run.below.events}
+      columns={[columns.seq, columns.when, columns.what, columns.step, columns.who]}
+      count={events.length}
+      rowPx={ROW_PX}
+      keyOf={(at) => events[at]?.seq ?? at}
+      className="max-h-112 border-y border-line"
+      headClassName="px-4"
+      row={(index) => {
+        const event = events[index];
+        return event ? <EventRow key={event.seq} event={event} index={index} onSelect={onSelect} /> : null;
+      }}
+    />
   );
 }
 
