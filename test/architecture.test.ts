@@ -62,6 +62,7 @@ const AREAS: Record<string, Area> = {
 const ROOMS = [
   "words",
   "store",
+  "audit",
   "journal",
   "guards",
   "run",
@@ -89,6 +90,11 @@ const EXCEPTIONS: readonly { file: string; allows: RegExp; reason: string }[] = 
   { file: "core/clock.ts", allows: /^node:/, reason: "the one place that reads time and sets timers" },
   { file: "core/ids.ts", allows: /^node:/, reason: "the one place that draws random bytes" },
   { file: "core/hash.ts", allows: /^node:/, reason: "digests and keyed hashes come from the platform" },
+  {
+    file: "core/audit/proof/crypto.ts",
+    allows: /^node:crypto$/,
+    reason: "hashes and signatures of audit proofs come from the platform",
+  },
   { file: "core/carrier.ts", allows: /^node:/, reason: "carries the context across awaits" },
   {
     file: "core/process-proof.ts",

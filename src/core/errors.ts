@@ -5,6 +5,7 @@
  */
 import { accessErrors } from "./errors/access.ts";
 import { agentErrors } from "./errors/agents.ts";
+import { auditErrors } from "./errors/audit.ts";
 import { callErrors } from "./errors/calls.ts";
 import { checkpointerErrors } from "./errors/checkpointers.ts";
 import { dagErrors } from "./errors/dags.ts";
@@ -23,6 +24,7 @@ export const errorTable = {
   ...agentErrors,
   ...checkpointerErrors,
   ...storeErrors,
+  ...auditErrors,
   ...fileErrors,
   ...dagErrors,
   ...teamErrors,

@@ -1,3 +1,4 @@
+export { type AuditKey, auditKey, envAuditKey, fileAuditKey, newAuditKey } from "./audit-key.ts";
 export type { CompressionOptions } from "./compression.ts";
 export {
   type ContentAction,
@@ -13,6 +14,7 @@ export { envSecrets } from "./env-secrets.ts";
 export { fileKeyring } from "./file-keyring.ts";
 export type { KeyContext, Keyring } from "./keyring.ts";
 export { type KmsClient, type KmsOptions, kmsKeyring } from "./kms-keyring.ts";
+export { signText, type VerifiedText, verifyText } from "./notes.ts";
 export { packStore } from "./packed-store.ts";
 export type { RotationOptions, RotationReport } from "./rotation.ts";
 export { type SealedStore, type SealOptions, sealStore } from "./sealed-store.ts";

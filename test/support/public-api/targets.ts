@@ -33,17 +33,23 @@ import {
   stallOf,
 } from "../../../src/manage.ts";
 import {
+  auditKey,
   contentChecks,
+  envAuditKey,
   envKeyring,
   envSecrets,
+  fileAuditKey,
   fileKeyring,
   injectionCheck,
   kmsKeyring,
+  newAuditKey,
   packStore,
   schemaCheck,
   sealStore,
   secretCheck,
+  signText,
   sizeCheck,
+  verifyText,
 } from "../../../src/security/index.ts";
 import { openDynamoStore } from "../../../src/stores/dynamodb/index.ts";
 import { openFileStore } from "../../../src/stores/file/index.ts";
@@ -251,6 +257,12 @@ export const securityTargets = (): readonly Target[] => [
   target("sizeCheck", sizeCheck, [{ maxChars: 5, action: "park" }]),
   target("schemaCheck", schemaCheck, [{}, { action: "park" }]),
   target("envKeyring", envKeyring, ["NO_SUCH_KEYS"]),
+  target("auditKey", auditKey, [newAuditKey("k").privateKey]),
+  target("envAuditKey", envAuditKey, ["NO_SUCH_KEY"]),
+  target("fileAuditKey", fileAuditKey, [`${folder}/key`]),
+  target("newAuditKey", newAuditKey, ["example.com/k"]),
+  target("signText", signText, ["a\n", auditKey(newAuditKey("k").privateKey)], [1]),
+  target("verifyText", verifyText, ["a\n\n\u2014 k AAAAAAAA\n", [newAuditKey("k").publicKey]]),
   target("envSecrets", envSecrets, [{ prefix: "X_" }]),
   target("fileKeyring", fileKeyring, [`${folder}/keys`]),
   target("kmsKeyring", kmsKeyring, [{ keyId: "k", client: {} }]),
