@@ -1,4 +1,5 @@
 import { defined } from "../../core/defined.ts";
+import { wordsOf } from "../../core/journal/event-words.ts";
 import type { JournalEvent } from "../../core/journal/events.ts";
 import { readRow } from "../../core/journal/positions.ts";
 import { isInside, isLaterOf, isWithin } from "../../core/keys.ts";
@@ -8,7 +9,7 @@ import { ended, type RunRow } from "../../core/types.ts";
 import { defineCommand } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { fit, oneLine } from "../format.ts";
-import { glyphOf, isAtLeast, LEVELS, type Level, levelOf, toneOf, wordsOf } from "../view/journal-lines.ts";
+import { glyphOf, isAtLeast, LEVELS, type Level, levelOf, toneOf } from "../view/journal-lines.ts";
 import { readCount, readSince, type Since } from "../view/parsers.ts";
 import { iso } from "../view/run-rows.ts";
 import { toned } from "../view/standing.ts";

@@ -1,5 +1,7 @@
 import type { Cost } from "../../core/manage/reports/costs.ts";
-import { spent, tokens, usd } from "../format.ts";
+import { tokens, usd } from "../format.ts";
+
+export { used } from "../../core/values/amounts.ts";
 
 /** The cost; "" when nothing was used. An unknown price is shown as such, never as zero. */
 export function money({ costUsd, unpriced }: Readonly<Cost>): string {
@@ -7,10 +9,6 @@ export function money({ costUsd, unpriced }: Readonly<Cost>): string {
   if (costUsd === 0) return open;
   return open === "" ? usd(costUsd) : `${usd(costUsd)} + ${open}`;
 }
-
-/** `6,120 tok · $0.04`, or `4,000 tok · unpriced`. */
-export const used = (usage: { readonly tokens: number; readonly costUsd: number }): string =>
-  `${spent(usage)}${usage.tokens > 0 && usage.costUsd === 0 ? " · unpriced" : ""}`;
 
 /** For programs: an unknown cost is `null`, never 0. */
 export const usageData = <T extends { readonly tokens: number; readonly costUsd: number }>(usage: T) => ({

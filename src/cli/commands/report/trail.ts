@@ -1,19 +1,23 @@
+import { wordsOf } from "../../../core/journal/event-words.ts";
 import type { TrailLine } from "../../../core/manage/reports/trail.ts";
 import { defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { oneLine, plural } from "../../format.ts";
-import { wordsOf } from "../../view/journal-lines.ts";
 import { iso } from "../../view/run-rows.ts";
+import { documentOptions, documentOutcome, wantsDocument } from "./documents.ts";
 
 export const trail = defineCommand({
   name: "trail",
   summary: "Everything that happened in a run, who did it and why, and whether the record is intact",
   args: ["<run>"],
+  options: documentOptions,
   examples: ["report trail recon-88", "report trail recon-88 --json > recon-88.audit.json"],
   async run(context) {
     const { out } = context;
     const { paint } = out;
     const run = await (await context.addresses()).run(context.args[0] ?? "");
+    if (wantsDocument(context.options))
+      return documentOutcome(context, { run: run.id, artefacts: ["trail"] });
     const engine = await context.engine();
     const { lines, ...about } = await engine.reports.trail(run.id);
     const verdict = about.verified
