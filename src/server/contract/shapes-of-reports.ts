@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { EFFECT_ROOTS } from "../../core/manage/reports/effects.ts";
 import { RUN_STATUSES } from "../../core/types.ts";
 import { count, run, time } from "./shapes.ts";
 import { effect } from "./shapes-of-plans.ts";
@@ -61,6 +62,7 @@ export const auditTrail = z
 const lookedAt = {
   looked: count,
   more: z.boolean().meta({ description: "There are more runs than were looked at" }),
+  unreadable: texts.meta({ description: "Runs whose journal can't be read" }),
 };
 const spread = { p50: z.number(), p95: z.number(), most: z.number() };
 
@@ -87,7 +89,6 @@ export const recoveryReport = z
         takenBy: z.string(),
         silentMs: z.number(),
         resumedAfterMs: z.number().nullable(),
-        recoveryMs: z.number().nullable(),
         interrupted: z.array(z.object({ step: z.string(), effect })),
         result: z.enum(["went on", "waits", "parked", "died again", "under way"]),
       }),
@@ -125,6 +126,7 @@ export const effectReport = z
         at: time,
         seq: count,
         cause: z.string(),
+        root: z.enum(EFFECT_ROOTS),
         settled: z
           .object({
             how: z.enum(["done", "failed", "rerun", "known after all"]),

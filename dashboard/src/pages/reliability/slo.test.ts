@@ -7,6 +7,7 @@ const report = {
   until: 1,
   looked: 100,
   more: false,
+  unreadable: [],
   incidents: [],
   runs,
   ms: { p50: 1_000, p95: 12_000, most: 12_000 },

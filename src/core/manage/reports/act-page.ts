@@ -1,8 +1,9 @@
 import { checkText, checkWhole } from "../../check-options.ts";
 import { defined } from "../../defined.ts";
 import type { Store } from "../../store/contract.ts";
+import type { RunRow } from "../../types.ts";
 import { type EventLine, lineOf } from "./event-page.ts";
-import { isWithin, linksOf, type ReportQuery, readPeriod, runsIn } from "./period.ts";
+import { isWithin, linksOf, type Period, type ReportQuery, readPeriod, runsIn } from "./period.ts";
 
 export interface ActQuery extends ReportQuery {
   /** Only what this person or program did. */
@@ -53,15 +54,11 @@ export async function actPage(store: Store, query: ActQuery): Promise<ActPage> {
     more = runs === most;
     if (more) break;
     runs++;
-    for await (const { events, isCopied } of linksOf(store, row))
-      for (const event of isCopied ? [] : events) {
-        if (event.actor === undefined || event.kind === "run_claimed" || !isWithin(period, event.at))
-          continue;
-        add(actors, event.actor);
-        add(kinds, event.kind);
-        if ((actor ?? event.actor) !== event.actor || (kind ?? event.kind) !== event.kind) continue;
-        found.push({ ...lineOf(row.id, event), actor: event.actor, workflow: row.workflow });
-      }
+    for await (const act of actsOf(store, row, period)) {
+      add(actors, act.actor);
+      add(kinds, act.kind);
+      if ((actor ?? act.actor) === act.actor && (kind ?? act.kind) === act.kind) found.push(act);
+    }
   }
   found.sort((a, b) => b.at - a.at || b.seq - a.seq);
   return {
@@ -71,6 +68,14 @@ export async function actPage(store: Store, query: ActQuery): Promise<ActPage> {
     runs,
     more: more || found.length > limit,
   };
+}
+
+/** Acts on one run within a period, oldest first. */
+export async function* actsOf(store: Store, row: RunRow, period: Period): AsyncGenerator<ActLine> {
+  for await (const { events, isCopied } of linksOf(store, row))
+    for (const event of isCopied ? [] : events)
+      if (event.actor !== undefined && event.kind !== "run_claimed" && isWithin(period, event.at))
+        yield { ...lineOf(row.id, event), actor: event.actor, workflow: row.workflow };
 }
 
 const add = (counts: Map<string, number>, name: string): void => {

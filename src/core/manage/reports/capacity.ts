@@ -60,14 +60,16 @@ export async function capacityReport(store: Store, query: ReportQuery): Promise<
   const days = new Days(period);
   // Data written before the period is part of the content.
   const looked = new Looked();
-  for await (const row of runsIn(store, query, { since: 0, until: period.until }, looked)) {
-    const stored = await measure(store, row, days);
-    byStatus[row.status] = (byStatus[row.status] ?? 0) + 1;
-    add(total, stored);
-    add((byWorkflow[row.workflow] ??= nothing()), stored);
-    largest.push({ run: row.id, workflow: row.workflow, bytes: stored.headBytes + stored.valueBytes });
-    largest.sort((a, b) => b.bytes - a.bytes).splice(LARGEST);
-  }
+  const all = { since: 0, until: period.until };
+  for await (const row of runsIn(store, query, all, looked))
+    await looked.at(row.id, async () => {
+      const stored = await measure(store, row, days);
+      byStatus[row.status] = (byStatus[row.status] ?? 0) + 1;
+      add(total, stored);
+      add((byWorkflow[row.workflow] ??= nothing()), stored);
+      largest.push({ run: row.id, workflow: row.workflow, bytes: stored.headBytes + stored.valueBytes });
+      largest.sort((a, b) => b.bytes - a.bytes).splice(LARGEST);
+    });
   return { ...period, total, byStatus, byWorkflow, largest, days: days.finish(), ...looked.told };
 }
 

@@ -38,6 +38,28 @@ export type EffectConcern =
   | "other key"
   | "after its end";
 
+/**
+ * Where a concern comes from.
+ *
+ * - `worker lost`: the process died, or lost the run, while the call was under way.
+ * - `no answer`: the call ended without saying whether it was carried out: a time-out, a cut connection.
+ * - `fork`: somebody forked a run and had its effects repeated.
+ * - `model`: an agent's model asked for the same call again.
+ * - `person`: a person had it run again while its outcome was unknown.
+ * - `arguments`: code or values changed between two calls of the same intent.
+ * - `engine`: nothing outside explains it.
+ */
+export const EFFECT_ROOTS = [
+  "worker lost",
+  "no answer",
+  "fork",
+  "model",
+  "person",
+  "arguments",
+  "engine",
+] as const;
+export type EffectRoot = (typeof EFFECT_ROOTS)[number];
+
 /** The last three break a guarantee; the guarantees exist for the others. */
 const VIOLATIONS: readonly EffectConcern[] = ["carried out twice", "other key", "after its end"];
 
@@ -55,6 +77,7 @@ export interface EffectFinding {
   readonly seq: number;
   /** The cause according to the journal. */
   readonly cause: string;
+  readonly root: EffectRoot;
   /** How an unknown outcome was resolved; absent while it isn't. */
   readonly settled?: {
     readonly how: "done" | "failed" | "rerun" | "known after all";
@@ -79,14 +102,15 @@ export async function effectReport(store: Store, query: ReportQuery): Promise<Ef
   const begun = { keyed: 0, once: 0 };
   const findings: EffectFinding[] = [];
   const looked = new Looked();
-  for await (const row of runsIn(store, query, period, looked)) {
-    const scan = new EffectScan(row, (effect, at) => {
-      if (isWithin(period, at)) begun[effect]++;
+  for await (const row of runsIn(store, query, period, looked))
+    await looked.at(row.id, async () => {
+      const scan = new EffectScan(row, (effect, at) => {
+        if (isWithin(period, at)) begun[effect]++;
+      });
+      for await (const { events, isCopied } of linksOf(store, row))
+        for (const event of events) scan.take(event, isCopied);
+      findings.push(...scan.findings.filter(({ at }) => isWithin(period, at)));
     });
-    for await (const { events, isCopied } of linksOf(store, row))
-      for (const event of events) scan.take(event, isCopied);
-    findings.push(...scan.findings.filter(({ at }) => isWithin(period, at)));
-  }
   findings.sort((a, b) => a.at - b.at);
   const many = (is: (finding: EffectFinding) => boolean): number => findings.filter(is).length;
   return {
@@ -107,6 +131,8 @@ function toolCall(step: string): string | undefined {
   const [turn, tool] = [outerOf(step), baseName(lastSegment(step))];
   return isIteration(turn) && TOOL.test(tool) ? prefixOf(groupOf(turn)) + tool : undefined;
 }
+
+type Cause = readonly [cause: string, root: EffectRoot];
 
 type Risky = Exclude<Effect, "repeatable">;
 
@@ -159,14 +185,14 @@ class EffectScan {
     if (event.meta.effects !== "allow") return;
     const { runId, seq } = event.meta.from;
     const cause = `${event.actor ?? "somebody"} forked ${runId}@${seq} with effects allowed`;
-    this.findings.push({ ...this.#finding(event, "repeated by a fork", cause), effect: "once" });
+    this.findings.push({ ...this.#finding(event, "repeated by a fork", cause, "fork"), effect: "once" });
   }
 
   #started(event: JournalEvent, meta: StepStarted, before: Watched | undefined, isCopied: boolean): void {
     if (!isCopied) {
       if (!before) this.#begun(meta.effect as Risky, event.at);
       else if (before.isDone)
-        this.#add(event, "after its end", "its outcome was recorded before this call", meta);
+        this.#add(event, "after its end", ["its outcome was recorded before this call", "engine"], meta);
       else if (before.isOpen) this.#again(event, meta, before);
     }
     if (meta.effect === "once") this.#askedAgain(event, meta, isCopied || before !== undefined);
@@ -180,22 +206,23 @@ class EffectScan {
     const first = this.#asked.get(asked) ?? event.step;
     this.#asked.set(asked, first);
     if (isKnown || first === event.step) return;
-    this.#add(event, "asked for again", `${first} was called with the same arguments`, meta);
+    this.#add(event, "asked for again", [`${first} was called with the same arguments`, "model"], meta);
   }
 
   #again(event: JournalEvent, meta: StepStarted, before: Watched): void {
     const { call, key, args } = before.record;
     const differs = meta.key !== key || meta.args !== args;
-    const cause = this.#lossOf(before);
-    if (meta.call === call && differs && meta.effect === "keyed") this.#add(event, "other key", cause, meta);
-    else this.#add(event, "called again", cause, meta);
+    const loss = this.#lossOf(before);
+    if (meta.call === call && differs && meta.effect === "keyed")
+      this.#add(event, "other key", [loss[0], "arguments"], meta);
+    else this.#add(event, "called again", loss, meta);
   }
 
   /** Why no outcome was recorded. */
-  #lossOf({ owner }: Watched): string {
+  #lossOf({ owner }: Watched): Cause {
     return owner === (this.#log.owner ?? "")
-      ? "the call gave no definite answer"
-      : `${owner} was lost while it was under way`;
+      ? ["the call gave no definite answer", "no answer"]
+      : [`${owner} was lost while it was under way`, "worker lost"];
   }
 
   #told(event: JournalEvent, before: Watched, news: StepNews | undefined): void {
@@ -206,7 +233,12 @@ class EffectScan {
     // A late result of a call that was made again meanwhile: there were two.
     else if (event.kind === "step_evidence" && event.meta.attempt < record.attempt) {
       const cause = "it was called again, and the first call had succeeded";
-      this.#add(event, "carried out twice", cause, record);
+      this.#add(
+        event,
+        "carried out twice",
+        [cause, record.effect === "once" ? "person" : "worker lost"],
+        record,
+      );
     } else if (news) this.#settle(step, event, "known after all");
   }
 
@@ -225,17 +257,18 @@ class EffectScan {
   #add(
     event: JournalEvent,
     concern: EffectConcern,
-    cause: string,
+    [cause, root]: Cause,
     { effect, key }: Pick<StepRecord, "effect" | "key">,
   ): Mutable<EffectFinding> {
     const named = defined({ key });
-    const finding = { ...this.#finding(event, concern, cause), effect, ...named };
+    const finding = { ...this.#finding(event, concern, cause, root), effect, ...named };
     this.findings.push(finding);
     return finding;
   }
 
-  #finding({ step, at, seq }: JournalEvent, concern: EffectConcern, cause: string) {
+  #finding({ step, at, seq }: JournalEvent, concern: EffectConcern, cause: string, root: EffectRoot) {
     const { id: run, workflow } = this.#row;
-    return { run, workflow, step, concern, isViolation: VIOLATIONS.includes(concern), at, seq, cause };
+    const isViolation = VIOLATIONS.includes(concern);
+    return { run, workflow, step, concern, isViolation, at, seq, cause, root };
   }
 }

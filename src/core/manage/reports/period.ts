@@ -1,7 +1,10 @@
 import { badOption, checkKeys, checkText, checkWhole } from "../../check-options.ts";
 import { defined } from "../../defined.ts";
+import { checkId } from "../../ids.ts";
 import type { JournalEvent } from "../../journal/events.ts";
+import { readRow } from "../../journal/positions.ts";
 import { headsOf } from "../../journal/read.ts";
+import { isUnreadable } from "../../journal/unreadable.ts";
 import type { Entry, Store } from "../../store/contract.ts";
 import { everyRun } from "../../store/query.ts";
 import type { RunRow } from "../../types.ts";
@@ -13,6 +16,8 @@ export interface ReportQuery {
   /** End of the period, exclusive. Default: now. */
   readonly until?: number;
   readonly workflow?: string;
+  /** Only this run and those that it started. */
+  readonly run?: string;
   /** The most runs to look at, newest first. Default: all. */
   readonly runs?: number;
 }
@@ -22,14 +27,27 @@ export interface LookedAt {
   readonly looked: number;
   /** True when there are more runs than were looked at. */
   readonly more: boolean;
+  /** Runs whose journal can't be read. The report says nothing about them; `verify` does. */
+  readonly unreadable: readonly string[];
 }
 
 export class Looked {
   runs = 0;
   more = false;
+  readonly #unreadable: string[] = [];
 
   get told(): LookedAt {
-    return { looked: this.runs, more: this.more };
+    return { looked: this.runs, more: this.more, unreadable: this.#unreadable };
+  }
+
+  /** Looks at one run. A damaged one is named, and the report goes on with the others. */
+  async at(runId: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      this.#unreadable.push(runId);
+    }
   }
 }
 
@@ -42,10 +60,11 @@ export const isWithin = ({ since, until }: Period, at: number): boolean => at >=
 
 /** The requested period, on the store's clock. */
 export async function readPeriod(store: Store, query: ReportQuery): Promise<Period> {
-  checkKeys(query, ["since", "until", "workflow", "runs"]);
-  const { since, until, workflow, runs } = query;
+  checkKeys(query, ["since", "until", "workflow", "run", "runs"]);
+  const { since, until, workflow, run, runs } = query;
   if (runs !== undefined) checkWhole("runs", runs);
   if (workflow !== undefined) checkText("workflow", workflow);
+  if (run !== undefined) checkId(run);
   // Includes events of this very millisecond.
   const period = { since: since ?? 0, until: until ?? (await store.now()) + 1 };
   if (Number.isFinite(period.since) && Number.isFinite(period.until) && period.since < period.until)
@@ -56,16 +75,26 @@ export async function readPeriod(store: Store, query: ReportQuery): Promise<Peri
 /** Runs that may have events in the period, newest first. */
 export async function* runsIn(
   store: Store,
-  { workflow, runs = Infinity }: ReportQuery,
+  { workflow, run, runs = Infinity }: ReportQuery,
   { since, until }: Period,
   looked = new Looked(),
 ): AsyncGenerator<RunRow> {
-  for await (const row of everyRun(store, defined({ workflow }))) {
+  const found = run === undefined ? everyRun(store, defined({ workflow })) : familyOf(store, run);
+  for await (const row of found) {
     if (row.updatedAt < since || row.createdAt >= until) continue;
     looked.more = looked.runs === runs;
     if (looked.more) return;
     looked.runs++;
     yield row;
+  }
+}
+
+/** A run and those below it, each before its children. */
+async function* familyOf(store: Store, runId: string): AsyncGenerator<RunRow> {
+  const left = [await readRow(store, runId)];
+  for (let row = left.shift(); row; row = left.shift()) {
+    yield row;
+    for await (const child of everyRun(store, { parent: row.id })) left.push(child);
   }
 }
 

@@ -37,7 +37,7 @@ export function reliabilityOf(
   report: RecoveryReport,
   { writes, store }: Pick<Health, "writes" | "store">,
 ): Reliability {
-  const { since, until, incidents, runs, ms, looked, more } = report;
+  const { since, until, incidents, runs, ms, looked, more, unreadable } = report;
   return {
     since,
     until,
@@ -50,6 +50,7 @@ export function reliabilityOf(
     store,
     looked,
     more,
+    unreadable,
   };
 }
 

@@ -3,6 +3,8 @@ import { type Reading, recordReading } from "../../control/reading.ts";
 import { checkId } from "../../ids.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import type { Run } from "../../types.ts";
+import { collectEvidence } from "../evidence/collect.ts";
+import type { Evidence, EvidenceQuery } from "../evidence/types.ts";
 import { type CountQuery, countRuns, type RunCounts } from "../status/count-runs.ts";
 import { type NeedsPage, type NeedsQuery, needsYou } from "../status/needs-you.ts";
 import { type QueueKeys, type QueueStanding, queueKeys, queueStanding } from "../status/queue-standing.ts";
@@ -162,6 +164,11 @@ export class Reports {
    */
   verify(options: VerifyOptions = {}): Promise<StoreVerification> {
     return verifyStore(this.#parts, options);
+  }
+
+  /** The four artefacts for auditors about one run, a month or a period, as data; `evidenceFile` makes a page of it. */
+  async evidence(query: EvidenceQuery): Promise<Evidence> {
+    return collectEvidence(this.#parts, query);
   }
 
   /** The content of the store, its growth, and what retention removes. */
