@@ -63,6 +63,17 @@ export type { Problem, ProblemKind } from "./core/manage/checkpoints/problem.ts"
 export type { Progress, StepUnderWay } from "./core/manage/checkpoints/progress.ts";
 export type { PreviewOptions, Previews, StatePreview } from "./core/manage/checkpoints/state-preview.ts";
 export type { Validation } from "./core/manage/checkpoints/validate.ts";
+export { type Drill, drillOf } from "./core/manage/evidence/drill.ts";
+export { type EvidenceFile, type EvidenceFormat, evidenceFile } from "./core/manage/evidence/files.ts";
+export type {
+  Artefact,
+  CapacityArtefact,
+  Evidence,
+  EvidenceQuery,
+  Growth,
+  TrailArtefact,
+  TrailOfRun,
+} from "./core/manage/evidence/types.ts";
 export type { ForkOptions } from "./core/manage/fork/fork.ts";
 export type { ForeseenCall, ForeseenChild, ForkPreview } from "./core/manage/fork/fork-preview.ts";
 export {
@@ -87,8 +98,14 @@ export type {
 } from "./core/manage/plan/plan-types.ts";
 export type { Replay, ReplayOptions } from "./core/manage/replay/replay-run.ts";
 export type { ReplayedStep, StopPoint } from "./core/manage/replay/replay-watch.ts";
+export type { ActLine } from "./core/manage/reports/act-page.ts";
 export type { CapacityDay, CapacityReport, Stored } from "./core/manage/reports/capacity.ts";
-export type { EffectConcern, EffectFinding, EffectReport } from "./core/manage/reports/effects.ts";
+export type {
+  EffectConcern,
+  EffectFinding,
+  EffectReport,
+  EffectRoot,
+} from "./core/manage/reports/effects.ts";
 export type { Lineage, Relative } from "./core/manage/reports/lineage.ts";
 export type { LookedAt, ReportQuery } from "./core/manage/reports/period.ts";
 export type { RunProgress } from "./core/manage/reports/progress-of.ts";

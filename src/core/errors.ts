@@ -10,6 +10,7 @@ import { callErrors } from "./errors/calls.ts";
 import { checkpointerErrors } from "./errors/checkpointers.ts";
 import { dagErrors } from "./errors/dags.ts";
 import type { ErrorEntry } from "./errors/entry.ts";
+import { evidenceErrors } from "./errors/evidence.ts";
 import { fileErrors } from "./errors/files.ts";
 import { flowErrors } from "./errors/flow.ts";
 import { runErrors } from "./errors/runs.ts";
@@ -31,6 +32,7 @@ export const errorTable = {
   ...accessErrors,
   ...serverErrors,
   ...flowErrors,
+  ...evidenceErrors,
 } satisfies Record<string, ErrorEntry>;
 
 /** A stable error code such as `HF-1001`. */

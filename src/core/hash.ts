@@ -25,3 +25,6 @@ export function hmac(secret: string, text: string): string {
 export function fingerprint(secretText: string): string {
   return digest(secretText).slice(0, 10);
 }
+
+/** SHA-256 of the text as UTF-8 in hexadecimal, as `sha256sum` prints it for a file with this text. */
+export const hexDigest = (text: string): string => hash("sha256", text, "hex");

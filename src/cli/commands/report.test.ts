@@ -1,7 +1,10 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cliFolder } from "../../../test/support/cli.ts";
 import { fillStore, withRuns } from "../../../test/support/cli-runs.ts";
 import { workflow } from "../../index.ts";
+import { newAuditKey } from "../../security/index.ts";
 
 const folder = cliFolder();
 
@@ -72,5 +75,42 @@ describe("report", () => {
     expect((await folder.run("report effects --since yesterday")).code).toBe(2);
     expect((await folder.run("report effects --since 2026-02-01 --until 2026-01-01")).code).toBe(2);
     expect((await folder.run("report trail nobody")).code).toBe(4);
+  });
+
+  it("writes evidence of a run as a page, and each report of a month as Markdown (S1-56)", async () => {
+    const page = await folder.run("report evidence recon-88 --format html");
+    expect(page.code).toBe(0);
+    expect(page.stdout).toMatch(/^<!doctype html>/);
+    for (const title of ["Execution audit trail", "Recovery incident log", "Idempotency violation report"])
+      expect(page.stdout).toContain(`>${title}</h2>`);
+    const month = new Date().toISOString().slice(0, 7);
+    const { stdout } = await folder.run(`report effects --month ${month} --format md`);
+    expect(stdout).toContain("## Idempotency violation report");
+    expect(stdout).not.toContain("## Recovery incident log");
+    expect((await folder.run(`report recoveries --month ${month}`)).stdout).toContain("No worker was lost.");
+    expect((await folder.run("report capacity --month 2026-13")).code).toBe(2);
+    expect((await folder.run(`report effects --month ${month} --since 2d`)).code).toBe(2);
+  });
+
+  it("signs evidence so that anybody with the public key sees that a file was changed (S1-56)", async () => {
+    const { privateKey, publicKey } = newAuditKey("example.com/audit");
+    const key = path.join(folder.path, "audit.key");
+    writeFileSync(key, privateKey, { mode: 0o600 });
+    const { code, stdout } = await folder.run("report evidence recon-88 --key audit.key -o e.html");
+    expect([code, stdout]).toEqual([0, expect.stringContaining("wrote e.html.note")]);
+    const check = ["report", "verify", "e.html.note", "--key", publicKey];
+    expect((await folder.run(check)).stdout).toContain("✓ e.html: unchanged");
+    const file = path.join(folder.path, "e.html");
+    writeFileSync(file, readFileSync(file, "utf8").replace("recon-88", "recon-89"));
+    expect(await folder.run(check)).toMatchObject({
+      code: 6,
+      stdout: expect.stringContaining("✗ e.html: changed"),
+    });
+    expect((await folder.run("report verify e.html.note")).code).toBe(2);
+    const other = newAuditKey("example.com/audit").publicKey;
+    expect((await folder.run(["report", "verify", "e.html.note", "--key", other])).code).not.toBe(0);
+    expect((await folder.run("report evidence recon-88 --key audit.key -o e.html")).stderr).toContain(
+      "HF-4356",
+    );
   });
 });

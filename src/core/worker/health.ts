@@ -63,7 +63,6 @@ export function openQueue(
     health,
     onFailure({ runIds, error, sinceMs }) {
       const at = clock.now();
-      health.writes.failed(runIds);
       logger.error("not saved", { runs: runIds.length, sinceMs, error: String(error) });
       for (const runId of runIds) emitter.emit({ type: "checkpoint_failed", runId, at, error, sinceMs });
     },

@@ -3,7 +3,8 @@ import { defineCommand } from "../../command.ts";
 import { count, plural } from "../../format.ts";
 import { bytes } from "../../view/sizes.ts";
 import type { Column } from "../../view/table.ts";
-import { framed, periodOptions, readQuery, spanData, tabled } from "./period.ts";
+import { documentOptions, documentOutcome, wantsDocument } from "./documents.ts";
+import { framed, periodOptions, readQuery, readSpanOf, spanData, tabled } from "./period.ts";
 
 const right = (title: string): Column => ({ title, align: "right" });
 const BY_WORKFLOW: readonly Column[] = [
@@ -18,9 +19,11 @@ const BY_DAY: readonly Column[] = [
 export const capacity = defineCommand({
   name: "capacity",
   summary: "What the store holds, how it grows, and what retention removed",
-  options: periodOptions,
+  options: { ...periodOptions, ...documentOptions },
   examples: ["report capacity --since 30d"],
   async run(context) {
+    if (wantsDocument(context.options))
+      return documentOutcome(context, { ...(await readSpanOf(context)), artefacts: ["capacity"] });
     const report = await (await context.engine()).reports.capacity(await readQuery(context));
     const { total, byStatus, byWorkflow, days, largest } = report;
     const states = Object.entries(byStatus).map(([status, many]) => `${many} ${status}`);

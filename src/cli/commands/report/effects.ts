@@ -4,7 +4,8 @@ import { EXIT } from "../../exit-codes.ts";
 import { plural } from "../../format.ts";
 import { iso } from "../../view/run-rows.ts";
 import type { Column } from "../../view/table.ts";
-import { framed, periodOptions, readQuery, spanData, tabled } from "./period.ts";
+import { documentOptions, documentOutcome, wantsDocument } from "./documents.ts";
+import { framed, periodOptions, readQuery, readSpanOf, spanData, tabled } from "./period.ts";
 
 const COLUMNS: readonly Column[] = [
   { title: "AT" },
@@ -18,9 +19,11 @@ const COLUMNS: readonly Column[] = [
 export const effects = defineCommand({
   name: "effects",
   summary: "Calls with effects that weren't plainly made once, with cause and decision",
-  options: periodOptions,
+  options: { ...periodOptions, ...documentOptions },
   examples: ["report effects --since 30d", "report effects --since 2026-10-01 --until 2026-11-01 --json"],
   async run(context) {
+    if (wantsDocument(context.options))
+      return documentOutcome(context, { ...(await readSpanOf(context)), artefacts: ["effects"] });
     const { paint } = context.out;
     const report = await (await context.engine()).reports.effects(await readQuery(context));
     const { findings, begun, unknown, calledAgain, violations } = report;

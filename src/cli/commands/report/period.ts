@@ -1,6 +1,9 @@
 import { defined } from "../../../core/defined.ts";
+import { monthOf } from "../../../core/manage/evidence/collect.ts";
+import type { EvidenceQuery } from "../../../core/manage/evidence/types.ts";
 import type { ReportQuery } from "../../../core/manage/reports/period.ts";
 import type { CommandContext } from "../../context.ts";
+import { usage } from "../../globals.ts";
 import { readSince, type Since } from "../../view/parsers.ts";
 import { iso } from "../../view/run-rows.ts";
 import { type Column, roomOf, table } from "../../view/table.ts";
@@ -12,11 +15,13 @@ export const periodOptions = {
     summary: "From this time on, such as 30d or a date (default 30d)",
     parse: readSince,
   },
+  month: { flag: "--month <yyyy-mm>", summary: "One month, in UTC", parse: readMonth },
   until: { flag: "--until <time>", summary: "Up to this time", parse: readSince },
   workflow: { flag: "--workflow <name>", summary: "Only runs of this workflow" },
 } as const;
 
 interface Given {
+  readonly month: string | undefined;
   readonly since: Since | undefined;
   readonly until: Since | undefined;
   readonly workflow: string | undefined;
@@ -24,14 +29,35 @@ interface Given {
 
 const MONTH = 30 * 86_400_000;
 
+/** The period as the library takes it. */
 export async function readQuery(context: CommandContext<Given>): Promise<ReportQuery> {
+  const { month, ...rest } = await readSpanOf(context);
+  return month === undefined ? rest : { ...rest, ...monthOf(month) };
+}
+
+/** The period as it was said: a month stays one. */
+export async function readSpanOf(
+  context: CommandContext<Given>,
+): Promise<Pick<EvidenceQuery, "month" | "since" | "until" | "workflow">> {
   const now = await (await context.store()).now();
-  const { since, until, workflow } = context.options;
-  return {
-    since: since?.(now) ?? now - MONTH,
-    ...(until ? { until: until(now) } : {}),
-    ...defined({ workflow }),
-  };
+  const { month, since, until, workflow } = context.options;
+  if (month === undefined)
+    return {
+      since: since?.(now) ?? now - MONTH,
+      ...(until ? { until: until(now) } : {}),
+      ...defined({ workflow }),
+    };
+  if (since === undefined && until === undefined) return { month, ...defined({ workflow }) };
+  throw usage(
+    "--month doesn't go with --since or --until",
+    "A month is a period of its own.",
+    "--month 2026-11",
+  );
+}
+
+function readMonth(text: string): string {
+  if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text;
+  throw usage(`'${text}' isn't a month`, "A month is written with year and number.", "--month 2026-11");
 }
 
 export const spanData = ({ since, until }: { since: number; until: number }) => ({

@@ -3,7 +3,8 @@ import { defineCommand } from "../../command.ts";
 import { duration, plural } from "../../format.ts";
 import { iso } from "../../view/run-rows.ts";
 import type { Column } from "../../view/table.ts";
-import { framed, periodOptions, readQuery, spanData, tabled } from "./period.ts";
+import { documentOptions, documentOutcome, wantsDocument } from "./documents.ts";
+import { framed, periodOptions, readQuery, readSpanOf, spanData, tabled } from "./period.ts";
 
 const COLUMNS: readonly Column[] = [
   { title: "AT" },
@@ -18,9 +19,11 @@ const COLUMNS: readonly Column[] = [
 export const recoveries = defineCommand({
   name: "recoveries",
   summary: "Runs taken over from lost workers: how long it took, what was in progress, how it ended",
-  options: periodOptions,
+  options: { ...periodOptions, ...documentOptions },
   examples: ["report recoveries --since 24h", "report recoveries --workflow reconcile --json"],
   async run(context) {
+    if (wantsDocument(context.options))
+      return documentOutcome(context, { ...(await readSpanOf(context)), artefacts: ["recoveries"] });
     const report = await (await context.engine()).reports.recoveries(await readQuery(context));
     const { incidents, ...rest } = report;
     const rows = incidents.map((one) => [
