@@ -46,6 +46,7 @@ const VERBS = {
     startAt: true,
     singleton: true,
     debounceMs: true,
+    traceparent: true,
   }),
   pause: keysOf<PauseOptions>({ ...ACT, children: true }),
   resume: keysOf<ResumeOptions & { children?: boolean }>({
@@ -141,6 +142,7 @@ const ENGINE = keysOf<EngineOptions>({
   probe: true,
   processes: true,
   requireReason: true,
+  observe: true,
 });
 
 const CLOCK: readonly (keyof Clock)[] = ["now", "monotonic", "setTimer", "defer"];
@@ -153,6 +155,7 @@ export function checkEngineOptions(options: EngineOptions): void {
   if (options.clock !== undefined) checkPart("clock", options.clock, CLOCK);
   if (options.ids !== undefined) checkPart("ids", options.ids, IDS);
   if (options.logger !== undefined) checkPart("logger", options.logger, LOGGER);
+  for (const one of [options.observe ?? []].flat()) checkPart("observe", one, ["observe"]);
   if (options.workflows !== undefined && !Array.isArray(options.workflows))
     throw badOption("workflows", "it must be a list of workflows");
   for (const name of ["rateLimits", "queues"] as const)

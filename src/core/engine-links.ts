@@ -13,6 +13,7 @@ import type { EngineLinks, ExecutionDeps, ExecutionSettings } from "./run/execut
 import type { Starter } from "./start.ts";
 import type { CommitQueue } from "./store/commit.ts";
 import type { StoreIdentity } from "./store/contract.ts";
+import type { RunRow } from "./types.ts";
 import { oncePossible } from "./worker/health.ts";
 
 /** What the links of executions lead to. */
@@ -24,7 +25,7 @@ export interface Linked {
   readonly family: Family;
   readonly starter: Starter;
   register(workflow: Workflow<never, unknown>): void;
-  announce(runId: string, events: readonly JournalEvent[]): void;
+  announce(row: RunRow, events: readonly JournalEvent[]): void;
   rates(): RateGate | undefined;
 }
 
@@ -52,7 +53,7 @@ export function executionDeps(
 function engineLinks(engine: Linked): EngineLinks {
   const { parts, queue, control, decisions, family, starter } = engine;
   return {
-    durable: (row, events) => engine.announce(row.id, events),
+    durable: (row, events) => engine.announce(row, events),
     startChild: (workflow, runId, input, parent, given) => {
       engine.register(workflow as Workflow<never, unknown>);
       return starter.create(workflow, runId, input, parent, given);

@@ -4,6 +4,7 @@ import type { ScheduleDeclaration } from "./flow/declare.ts";
 import type { ContentCheck } from "./guards/content.ts";
 import type { Policy } from "./guards/policy.ts";
 import type { Ids } from "./ids.ts";
+import type { Observable } from "./journal/observer.ts";
 import type { Logger } from "./logger.ts";
 import type { RetentionPolicy } from "./manage/retention/policy.ts";
 import type { CheckpointStrategy, Triggers } from "./options.ts";
@@ -93,6 +94,8 @@ export interface EngineOptions {
   readonly clock?: Clock;
   readonly ids?: Ids;
   readonly logger?: Logger;
+  /** Traces and metrics: what `holdfast/observe` makes. Default: none, which costs nothing. */
+  readonly observe?: Observable | readonly Observable[];
   /** Called at the protocol's named points, for crash tests. */
   readonly probe?: Probe;
   /** Tells whether the process behind a claim is alive, for tests. */

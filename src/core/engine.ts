@@ -10,7 +10,7 @@ import { actOnAll } from "./engine-bulk.ts";
 import { engineFlow } from "./engine-flow.ts";
 import { executionDeps, type Linked } from "./engine-links.ts";
 import type { EngineOptions } from "./engine-options.ts";
-import { engineParts, enginePorts } from "./engine-ports.ts";
+import { engineObserver, engineParts, enginePorts } from "./engine-ports.ts";
 import { HoldfastError } from "./errors.ts";
 import type { Flow } from "./flow/flow.ts";
 import type { Queues } from "./flow/queues.ts";
@@ -111,6 +111,8 @@ export class Engine {
   readonly #store: Store;
   readonly #ports: Ports;
   readonly #workflows = new Map<string, Workflow>();
+  /** The workflows that this process has code for, by name. */
+  readonly workflows: ReadonlyMap<string, Workflow> = this.#workflows;
   readonly #emitter: Emitter;
   readonly #watch: RunWatch;
   readonly #queue: CommitQueue;
@@ -141,11 +143,12 @@ export class Engine {
     this.#emitter = new Emitter(this.#ports.logger);
     this.#recovery = recoveryPolicy(options.recovery);
     this.#triggers = triggerSettings(options.triggers);
-    this.#queue = openQueue(this.#store, this.#ports, this.#emitter, options);
+    const observer = engineObserver(options, this.#store, this.#ports);
+    this.#queue = openQueue(this.#store, this.#ports, this.#emitter, options, observer);
     this.#sweepMs = checkNumber("sweepMs", options.sweepMs ?? 1_000);
     this.#watch = new RunWatch(this.#store, this.#queue, this.#ports, this.#sweepMs);
-    const written = (row: RunRow, events: readonly JournalEvent[]) => this.#written(row, events);
-    this.#parts = engineParts(options, this.#store, this.#queue, this.#ports, this.#workflows, written);
+    const around = { workflows: this.#workflows, written: this.#written, observer };
+    this.#parts = engineParts(options, this.#store, this.#queue, this.#ports, around);
     this.#control = new Control(this.#parts);
     this.#decisions = new Decisions(this.#parts);
     this.#family = new Family(this.#parts, this.#control);
@@ -156,7 +159,7 @@ export class Engine {
       claimMs: this.#claimMs,
       ownWorker: () => this.#ownWorker(),
       isQueued: (tags) => this.#flow.places.holds(tags),
-      announce: (runId, events) => this.#announce(runId, events),
+      announce: this.#announce,
     });
     this.checkpoints = new Checkpoints(this.#parts);
     this.retention = new Retention(this.#parts);
@@ -184,7 +187,7 @@ export class Engine {
       family: this.#family,
       starter: this.#starter,
       register: (workflow) => this.register(workflow),
-      announce: (runId, events) => this.#announce(runId, events),
+      announce: this.#announce,
       rates: () => this.#flow.rates,
     };
   }
@@ -197,11 +200,6 @@ export class Engine {
   /** The state of the store, unsaved events, and work in progress here. Available even while the store is down. */
   health(): Health {
     return describeHealth(this.#queue.health, this.#running());
-  }
-
-  /** The workflows that this process has code for, by name. */
-  get workflows(): ReadonlyMap<string, Workflow> {
-    return this.#workflows;
   }
 
   /** Registers a workflow, so that its runs can be advanced here. */
@@ -272,7 +270,7 @@ export class Engine {
     const identity = await this.#store.identity();
     await this.#parts.time.read();
     const { concurrency = 1_000, pressure = heapPressure } = this.#options;
-    const keep = (workflow: string) => this.#retentionLoop.keep(workflow);
+    const { keep } = this.#retentionLoop;
     const worker = new Worker({
       execution: this.#executionDeps(identity),
       acts: this.#parts.acts,
@@ -318,12 +316,13 @@ export class Engine {
     });
   }
 
-  #announce(runId: string, events: readonly JournalEvent[]): void {
-    this.#emitter.journal(runId, events);
-    this.#watch.changed(runId, events);
-    this.#retentionLoop.heard(runId, events);
-    this.#flow.heard(runId, events);
-  }
+  readonly #announce = (row: RunRow, events: readonly JournalEvent[]): void => {
+    this.#parts.observer?.wrote?.(row, events);
+    this.#emitter.journal(row.id, events);
+    this.#watch.changed(row.id, events);
+    this.#retentionLoop.heard(row.id, events);
+    this.#flow.heard(row.id, events);
+  };
 
   /** One run, or `null`. A run whose record doesn't verify waits for review, and `damage` says why. */
   async get(runId: string): Promise<Run | null> {
@@ -486,10 +485,10 @@ export class Engine {
     this.#emitter.close();
   }
 
-  #written(row: RunRow, events: readonly JournalEvent[]): void {
-    this.#announce(row.id, events);
+  readonly #written = (row: RunRow, events: readonly JournalEvent[]): void => {
+    this.#announce(row, events);
     lookAt(this.#ownWorker(), row, this.#ports.logger);
-  }
+  };
 
   #checkOpen(): void {
     if (this.#closed) throw new HoldfastError("HF-1008");

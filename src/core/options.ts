@@ -36,6 +36,11 @@ export interface StartOptions {
    * hasn't begun, gives it its input, config and budget, and returns it. At most a day.
    */
   readonly debounceMs?: number;
+  /**
+   * The trace context (W3C `traceparent`) under which it is started: its trace continues that one. Default: that of the
+   * active span, if tracing is on.
+   */
+  readonly traceparent?: string;
 }
 
 /** How a child is named, found and queued, where that differs from its parent. It counts when the child is created. */

@@ -1,5 +1,6 @@
 import type { Workflow } from "./context.ts";
 import type { Family } from "./control/family.ts";
+import { defined } from "./defined.ts";
 import { detached } from "./detached.ts";
 import { checkVerb } from "./engine-arguments.ts";
 import { HoldfastError } from "./errors.ts";
@@ -7,7 +8,7 @@ import { fingerprint } from "./hash.ts";
 import { checkId } from "./ids.ts";
 import type { Acted, ActPlan, InTheWay, NewRun } from "./journal/acts.ts";
 import { readRun } from "./journal/door.ts";
-import type { EventDraft, JournalEvent } from "./journal/events.ts";
+import type { EventDraft, EventMeta, JournalEvent } from "./journal/events.ts";
 import type { EngineParts } from "./journal/parts.ts";
 import { eventAt } from "./journal/read.ts";
 import type { StartOptions } from "./options.ts";
@@ -30,7 +31,7 @@ export interface StarterDeps {
   readonly ownWorker: () => Promise<Worker | null>;
   /** True when a run stands in a queue that has limits: it isn't claimed when it is created, but in its turn. */
   readonly isQueued: (tags: Pick<RunTags, "queue">) => Promise<boolean>;
-  readonly announce: (runId: string, events: readonly JournalEvent[]) => void;
+  readonly announce: (row: RunRow, events: readonly JournalEvent[]) => void;
 }
 
 /** For a child: the input it was created with stays, whatever a replay computes. */
@@ -69,7 +70,7 @@ export class Starter {
       if (!("by" in made)) return made.id;
       const checked = await checkedInput(workflow, input);
       const joined = await join(parts, { workflow: workflow.name, input: checked, given }, made.by);
-      if (joined) announce(made.by, joined.events);
+      if (joined && joined !== "joined") announce(joined.row, joined.events);
       if (joined) return made.by;
     }
   }
@@ -111,7 +112,7 @@ export class Starter {
     const identity = { id, workflow: name, version, schema, ...kin, ...tags };
     const born = worker ? {} : { store: await this.#store() };
     const seed = ids.id();
-    const above = parent ? { parent } : {};
+    const above = this.#above(parent, given);
     const meta = { workflow: name, version, schema, lineage: id, seed, ...above, ...born, ...tagMeta(tags) };
     const created = { kind: "run_created", step: "", meta, data: encoded.data } as const;
     const claim = worker?.claimed({ workflow: name, recoveries: 0 });
@@ -131,11 +132,17 @@ export class Starter {
     probe("C01:after-create", { runId: id });
     if (acted && "by" in acted) return acted;
     if (!acted) return this.#existing(workflow, id, parent === null ? parts.values.echo(encoded) : NOT_GIVEN);
-    announce(id, acted.events);
+    announce(acted.row, acted.events);
     const follows = await family.follows(acted.row);
     if (follows && worker) worker.begin(acted.row, deadline, { events: acted.events });
     else if (isQueued) detached(own.seeTo(acted.row), parts.ports.logger, "taking up a run", { runId: id });
     return acted.row;
+  }
+
+  /** The run and the trace that it belongs to. */
+  #above(parent: Parent | null, { traceparent }: Given): Pick<EventMeta["run_created"], "parent" | "trace"> {
+    const trace = traceparent ?? this.#deps.parts.observer?.traceparent?.(parent);
+    return { ...(parent ? { parent } : {}), ...defined({ trace }) };
   }
 
   #write(identity: NewRun, plan: ActPlan, alone: AloneOptions | undefined): Promise<Acted | InTheWay | null> {

@@ -25,6 +25,8 @@ export interface EventMeta {
      * the claim says the same.
      */
     store?: string;
+    /** The trace context (W3C `traceparent`) of whoever started it. */
+    trace?: string;
     parent?: Parent;
     origin?: Origin;
   };

@@ -71,6 +71,8 @@ export class Facts {
   readonly tags = new Map<number, Tag>();
   config: Recorded | undefined;
   seed: string | undefined;
+  /** The trace context in which it was started. */
+  trace: string | undefined;
   /** Its migrations that renamed steps. */
   readonly hops: Hop[] = [];
   /** The positions of the last migration, and of the last decision to continue despite differences. */
@@ -123,7 +125,7 @@ export class Facts {
   #note(event: JournalEvent): void {
     switch (event.kind) {
       case "run_created":
-        this.seed = event.meta.seed;
+        ({ seed: this.seed, trace: this.trace } = event.meta);
         return;
       case "run_claimed":
         if (event.meta.gone && this.claimedAt !== undefined)
@@ -211,7 +213,7 @@ export class Facts {
       quarantined: [...this.quarantined],
       fork: fork ?? null,
       ...defined({ claimedAt: this.claimedAt, gone: this.gone }),
-      ...(this.seed === undefined ? {} : { seed: this.seed }),
+      ...defined({ seed: this.seed, trace: this.trace }),
       ...(this.imported ? { imported: this.imported } : {}),
     };
   }
@@ -237,6 +239,7 @@ export class Facts {
     for (const [seq, reason] of saved.quarantined) facts.quarantined.set(seq, reason);
     facts.fork = saved.fork ?? undefined;
     facts.seed = saved.seed;
+    facts.trace = saved.trace;
     facts.claimedAt = saved.claimedAt;
     facts.gone = saved.gone;
     facts.imported = saved.imported;
@@ -259,6 +262,7 @@ export interface SavedFacts
   readonly edits: readonly (readonly [string, number])[];
   readonly quarantined: readonly (readonly [number, string])[];
   readonly seed?: string;
+  readonly trace?: string;
   readonly claimedAt?: number;
   readonly gone?: { readonly from: number; readonly to: number };
   readonly imported?: Imported;

@@ -7,6 +7,7 @@ import type { RunRow } from "../types.ts";
 import type { Acts, Decide } from "./acts.ts";
 import type { JournalEvent } from "./events.ts";
 import type { Folds } from "./folds.ts";
+import type { Observer } from "./observer.ts";
 import type { Values } from "./values.ts";
 
 /** The parts of an engine that work on stored runs from outside. */
@@ -21,6 +22,8 @@ export interface EngineParts {
   readonly answerSchemas: AnswerSchemas;
   /** The workflows that this process has code for. */
   readonly workflows: ReadonlyMap<string, Workflow>;
+  /** Watches what this engine does, if anything does. */
+  readonly observer?: Observer | undefined;
   /** Called with the events written to a run, once they are durable. */
   written(row: RunRow, events: readonly JournalEvent[]): void;
 }

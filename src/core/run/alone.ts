@@ -25,15 +25,11 @@ export const untilStart = (since: number, until: number): EventDraft => ({
  * Joins the run that is there: it is the caller's run, too, or it is postponed and gets the caller's input, in one
  * write. Returns `null` when it has begun in the meantime, or is gone. Refuses if that was asked for (HF-5060).
  */
-export async function join(
-  parts: EngineParts,
-  start: Start,
-  by: string,
-): Promise<Pick<Acted, "events"> | null> {
+export async function join(parts: EngineParts, start: Start, by: string): Promise<Acted | "joined" | null> {
   const { given, workflow } = start;
   const { debounceMs, key, isRefused } = given.alone;
   if (isRefused) throw new HoldfastError("HF-5060", { workflow, key, run: by });
-  if (debounceMs === undefined) return { events: [] };
+  if (debounceMs === undefined) return "joined";
   const moved = await move(parts, start, by, debounceMs).catch((error: unknown) => {
     if (HoldfastError.is(error, "HF-1001")) return null;
     throw error;

@@ -1,6 +1,7 @@
 import type { OpenStep, StepCall, StepOptions } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import type { EventDraft, StepStarted } from "../journal/events.ts";
+import type { Observer } from "../journal/observer.ts";
 import type { CallSite } from "../values/stack.ts";
 import { innerAbort } from "./aborts.ts";
 import type { ActiveRun } from "./active-run.ts";
@@ -97,7 +98,21 @@ async function whole<T>(
   handle: Handle<T>,
   work: (call: StepCall) => T | Promise<T>,
 ): Promise<T> {
-  const value = await execution.within(scope, () => work(handle));
+  const { observer } = execution.deps;
+  const call = observer?.call ? () => observed(execution, handle, observer, work) : () => work(handle);
+  const value = await execution.within(scope, call);
   if (hasLeft(execution, scope)) await untilDone(execution, scope);
   return value;
+}
+
+/** The same, in the observer's context. */
+function observed<T>(
+  execution: ActiveRun,
+  handle: Handle<T>,
+  observer: Observer,
+  work: (call: StepCall) => T | Promise<T>,
+): T | Promise<T> {
+  const { step, attempt } = handle;
+  const call = { run: execution.writer.row, trace: execution.state.facts.trace, step, attempt };
+  return observer.call?.(call, () => work(handle)) as T | Promise<T>;
 }

@@ -7,6 +7,7 @@ import type { Policy } from "../guards/policy.ts";
 import type { GuardDeps } from "../guards/port.ts";
 import type { JournalEvent } from "../journal/events.ts";
 import type { Facts } from "../journal/facts.ts";
+import type { Observer } from "../journal/observer.ts";
 import type { Encoded } from "../journal/values.ts";
 import type { SaveEvery } from "../options.ts";
 import type { Parent, RunRow } from "../types.ts";
@@ -23,6 +24,8 @@ export interface ExecutionDeps extends GuardDeps {
   readonly workflows: ReadonlyMap<string, Workflow>;
   /** The schemas of open gates, for whoever answers them. */
   readonly answerSchemas: AnswerSchemas;
+  /** Watches calls, if anything does. */
+  readonly observer?: Observer | undefined;
   /** The guards of a run's steps. */
   guards(run: Guarded): readonly Guard[];
   /** An execution's links to the engine around it. */

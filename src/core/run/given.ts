@@ -3,6 +3,7 @@ import type { Workflow } from "../context.ts";
 import { defined } from "../defined.ts";
 import { checkAct } from "../journal/act.ts";
 import type { EventDraft } from "../journal/events.ts";
+import { isTraceparent } from "../journal/observer.ts";
 import type { Values } from "../journal/values.ts";
 import type { StartOptions } from "../options.ts";
 import { checkBudget } from "../options.ts";
@@ -21,6 +22,8 @@ export interface Given {
   readonly startAt?: number | undefined;
   /** How it stands to other runs of its key. */
   readonly alone?: AloneOptions | undefined;
+  /** The trace context of whoever starts it. */
+  readonly traceparent?: string | undefined;
 }
 
 export interface AloneOptions extends Alone {
@@ -32,7 +35,12 @@ export interface AloneOptions extends Alone {
 
 /** From the caller that starts it: a limit given here takes precedence over the workflow's own. */
 export function givenAtStart({ budget: own }: Workflow, options: StartOptions): Given {
-  const { budget: limits, config, startAt, actor } = options;
+  const { budget: limits, config, startAt, actor, traceparent } = options;
+  if (traceparent !== undefined && !isTraceparent(traceparent))
+    throw badOption(
+      "traceparent",
+      "it must have the form of W3C Trace Context: 00-<trace id>-<span id>-<flags>",
+    );
   checkAct(defined({ actor }));
   if (config !== undefined) checkObject("config", config);
   const given = checkBudget(limits);
@@ -43,6 +51,7 @@ export function givenAtStart({ budget: own }: Workflow, options: StartOptions): 
     tags: checkTags(options),
     startAt: checkStartAt(startAt),
     alone: checkAlone(options),
+    traceparent,
   };
 }
 

@@ -29,6 +29,8 @@ export interface CommitOptions {
   /** Runs continue while the store fails, as long as they only start repeatable calls. */
   readonly ahead: boolean;
   readonly health: StoreHealth;
+  /** Called after every flush with what was in it, and how long it took. */
+  onFlush?(appends: readonly Append[], ms: number): void;
   /** Called after every failed flush with what couldn't be saved yet, and since when. */
   onFailure(failure: {
     readonly runIds: readonly string[];
@@ -128,7 +130,12 @@ export class CommitQueue {
     this.#writing = true;
     const start = this.#ports.clock.monotonic();
     const settle = await this.#write(batch);
-    this.health.writes.add(this.#ports.clock.monotonic() - start);
+    const ms = this.#ports.clock.monotonic() - start;
+    this.health.writes.add(ms);
+    this.options.onFlush?.(
+      batch.map(({ append }) => append),
+      ms,
+    );
     this.#writing = false;
     this.flushes++;
     settle();

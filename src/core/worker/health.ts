@@ -1,5 +1,6 @@
 import { checkNumber, checkOneOf } from "../check-options.ts";
 import { readRun } from "../journal/door.ts";
+import type { Observer } from "../journal/observer.ts";
 import type { Ports } from "../ports.ts";
 import type { Execution } from "../run/execution.ts";
 import { CommitQueue } from "../store/commit.ts";
@@ -43,6 +44,7 @@ export function openQueue(
   ports: Ports,
   emitter: Emitter,
   { storePatienceMs: patienceMs = 60_000, onSaveFailure = "stop" }: SavingOptions,
+  observer?: Observer,
 ): CommitQueue {
   const { clock, logger } = ports;
   checkNumber("storePatienceMs", patienceMs);
@@ -61,8 +63,10 @@ export function openQueue(
     patienceMs,
     ahead: onSaveFailure === "continue",
     health,
+    ...(observer?.flushed ? { onFlush: (appends, ms) => observer.flushed?.(appends, ms) } : {}),
     onFailure({ runIds, error, sinceMs }) {
       const at = clock.now();
+      observer?.notSaved?.(runIds, error);
       logger.error("not saved", { runs: runIds.length, sinceMs, error: String(error) });
       for (const runId of runIds) emitter.emit({ type: "checkpoint_failed", runId, at, error, sinceMs });
     },

@@ -67,9 +67,7 @@ export class RetentionLoop {
   }
 
   /** How many checkpoints the policy keeps of a workflow's runs whenever one is added. */
-  keep(workflow: string): Keep | undefined {
-    return keepOf(this.#rules.of(workflow));
-  }
+  readonly keep = (workflow: string): Keep | undefined => keepOf(this.#rules.of(workflow));
 
   /** Called with everything that is written to runs here. */
   heard(runId: string, events: readonly JournalEvent[]): void {
