@@ -19,6 +19,7 @@ const PURPOSE: Readonly<Record<string, string>> = {
   "./stores/tiered": "A primary store with a Redis cache in front of its reads.",
   "./stores/dynamodb": "DynamoDB, on AWS.",
   "./security": "Encryption, compression, secrets and content checks.",
+  "./observe": "Traces, metrics and logs.",
   "./yaml": "Workflow files in YAML.",
   "./config": "Typed configuration for the command line.",
   "./testing": "Fake clock, faulty store, conformance suite, witness and crash tests.",
