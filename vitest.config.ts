@@ -4,6 +4,7 @@ import { defineConfig } from "vitest/config";
 /** Tests that talk to real servers and real disks. */
 const SERVED = [
   "src/stores/{postgres,pglite,redis,tiered,file,dynamodb}/**/*.test.ts",
+  "src/adapters/langgraph/postgres.test.ts",
   "src/stores/folder-lock.test.ts",
   "src/core/manage/transfer/transfer.test.ts",
   "test/damage/**/*.test.ts",

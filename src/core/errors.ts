@@ -17,6 +17,7 @@ import { runErrors } from "./errors/runs.ts";
 import { serverErrors } from "./errors/server.ts";
 import { storeErrors } from "./errors/stores.ts";
 import { teamErrors } from "./errors/teams.ts";
+import { threadErrors } from "./errors/threads.ts";
 import { placeOf, placeText } from "./values/stack.ts";
 
 export const errorTable = {
@@ -33,6 +34,7 @@ export const errorTable = {
   ...serverErrors,
   ...flowErrors,
   ...evidenceErrors,
+  ...threadErrors,
 } satisfies Record<string, ErrorEntry>;
 
 /** A stable error code such as `HF-1001`. */

@@ -221,7 +221,9 @@ export function buildAct(
   );
   const blobs = plan.blobs ?? [];
   const place = { ...stamp, prev: row.head, seq: row.seq + 1, run: row.id };
-  const { entry, head } = buildEntry(events, { ...place, blobs: innerBlobs(plan.events, blobs), blinding });
+  // A snapshot points to blobs that earlier entries have named.
+  const named = plan.events[0]?.kind === "snapshot_taken" ? [] : innerBlobs(plan.events, blobs);
+  const { entry, head } = buildEntry(events, { ...place, blobs: named, blinding });
   const run = projectAll(row, events, row.parent !== null);
   const next: RunRow = { ...run, claim: after, seq: row.seq + events.length, head };
   const append = { run, expect, claim, entries: [entry], head, blobs, ...defined({ drop: plan.drop }) };

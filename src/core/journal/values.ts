@@ -15,6 +15,7 @@ const INLINE_LIMIT = 8192;
 /** Strings of this length or more are shared between the states of a loop, its steps and its snapshots. */
 const SHARED_LENGTH = 1024;
 const READ_AHEAD = 200;
+const BLOBS_AT_ONCE = 200;
 
 /**
  * The text with which an encoded value points to a blob. User data can't look like it, because its own "$" is escaped.
@@ -56,6 +57,7 @@ export class Values {
   readonly #limits: ValueLimits;
   readonly #logger: Logger;
   readonly #redact: ((text: string) => string) | undefined;
+  #fetched: { readonly runId: string; readonly blobs: ReadonlyMap<string, string> } | undefined;
   #ahead: { readonly runId: string; readonly values: ReadonlyMap<number, Raw | undefined> } | undefined;
 
   constructor(store: Store, limits: ValueLimits, logger: Logger, redactor?: Redactor) {
@@ -157,9 +159,24 @@ export class Values {
     return decode(text ?? "", { blob: (hash) => textOf(found, hash) });
   }
 
+  /** Reads these blobs of a run in few requests, for values that are decoded next. What is missing is reported then. */
+  async fetchAhead(runId: string, hashes: readonly string[]): Promise<void> {
+    const found = new Map<string, string>();
+    const wanted = [...new Set(hashes)];
+    for (let from = 0; from < wanted.length; from += BLOBS_AT_ONCE)
+      for (const [hash, data] of await this.#store.blobs(runId, wanted.slice(from, from + BLOBS_AT_ONCE)))
+        found.set(hash, data);
+    this.#fetched = { runId, blobs: found };
+  }
+
+  async #read(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const ahead = this.#fetched?.runId === runId ? this.#fetched.blobs : undefined;
+    return ahead && hashes.every((hash) => ahead.has(hash)) ? ahead : this.#store.blobs(runId, hashes);
+  }
+
   async #blobs(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (hashes.length === 0) return new Map();
-    const found = await this.#store.blobs(runId, hashes);
+    const found = await this.#read(runId, hashes);
     for (const hash of hashes) {
       const data = found.get(hash);
       if (data !== undefined && digest(data) === hash) continue;

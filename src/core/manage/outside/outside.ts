@@ -12,6 +12,7 @@ import type { CheckpointTrigger } from "../../options.ts";
 import type { CheckpointRecord } from "../../records.ts";
 import type { Store } from "../../store/contract.ts";
 import { type RunRow, terminal, type Waiting } from "../../types.ts";
+import { OutsideThread, type ThreadOpening } from "./outside-thread.ts";
 
 /** What a program outside saves: one append to its run. */
 export interface OutsideSave {
@@ -80,6 +81,11 @@ export class OutsideRuns {
   async store(): Promise<Pick<Store, "name" | "capabilities">> {
     await this.#open();
     return this.#parts.store;
+  }
+
+  /** A run whose loops a program outside advances. Nothing is read or written yet. */
+  thread(runId: string, opening: ThreadOpening): OutsideThread {
+    return new OutsideThread(this.#parts, runId, opening);
   }
 
   /** The store's time. */

@@ -1,0 +1,44 @@
+/**
+ * Copies of values that were saved, for finding out cheaply whether they have changed since. Strings are compared by
+ * their address first, so that a long conversation costs little. What can't be copied faithfully is never the same.
+ */
+const NOT_COPIED = Symbol("not copied");
+const MAX_DEPTH = 32;
+
+interface Fields {
+  readonly prototype: unknown;
+  readonly keys: readonly string[];
+  readonly values: readonly unknown[];
+}
+
+export function copyOf(value: unknown, depth = 0): unknown {
+  if (typeof value === "function" || typeof value === "symbol" || depth > MAX_DEPTH) return NOT_COPIED;
+  if (typeof value !== "object" || value === null) return value;
+  if (!isOpen(value)) return NOT_COPIED;
+  const keys = Object.keys(value);
+  const values = keys.map((key) => copyOf(Reflect.get(value, key), depth + 1));
+  const fields: Fields = { prototype: Object.getPrototypeOf(value), keys, values };
+  return values.includes(NOT_COPIED) ? NOT_COPIED : fields;
+}
+
+export function isSame(copy: unknown, value: unknown): boolean {
+  if (copy === NOT_COPIED) return false;
+  if (typeof value !== "object" || value === null) return Object.is(copy, value);
+  if (typeof copy !== "object" || copy === null) return false;
+  const { prototype, keys, values } = copy as Fields;
+  if (Object.getPrototypeOf(value) !== prototype) return false;
+  const now = Object.keys(value);
+  if (now.length !== keys.length) return false;
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i] as string;
+    if (now[i] !== key || !isSame(values[i], Reflect.get(value, key))) return false;
+  }
+  return true;
+}
+
+/** True for data whose fields say everything: plain objects, lists, and LangChain's messages. */
+function isOpen(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === null || Array.isArray(value)) return true;
+  return Reflect.get(value, "lc_serializable") === true && Reflect.get(value, "lc_namespace") !== undefined;
+}

@@ -1,0 +1,118 @@
+import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
+import { HoldfastError } from "../../core/errors.ts";
+import { checkpointPackage } from "./package.ts";
+import { copyOf, isSame } from "./remembered.ts";
+
+/** A value as LangGraph's serializer writes it: its type, and plain JSON or bytes. */
+export type Stored = readonly [type: string, data: unknown];
+
+/** An element of a list that was saved from here, so that it needs no second serializing while it stays the same. */
+export interface Item {
+  readonly value: unknown;
+  readonly copy: unknown;
+  readonly json: Promise<unknown>;
+}
+
+/** A channel's value on its way to the journal: whole, or element by element. */
+export type Prepared = { readonly whole: Promise<Stored> } | { readonly items: readonly Item[] };
+
+const UNSAFE_KEY = /"(?:~[^"]*|__proto__|constructor|prototype)":/;
+const ESCAPED = "~";
+
+/** Turns values into what is stored, with the serializer of LangGraph or one's own. */
+export class StoredValues {
+  readonly #given: SerializerProtocol | undefined;
+  #own: Promise<SerializerProtocol> | undefined;
+
+  constructor(given?: SerializerProtocol) {
+    this.#given = given;
+  }
+
+  serializer(): Promise<SerializerProtocol> {
+    if (this.#given) return Promise.resolve(this.#given);
+    this.#own ??= checkpointPackage().then(({ MemorySaver }) => new MemorySaver().serde);
+    return this.#own;
+  }
+
+  /** Serializes as soon as it is called, because the value may change later. */
+  async dump(value: unknown, what: string): Promise<Stored> {
+    const serializer = await this.serializer();
+    try {
+      const [type, bytes] = await serializer.dumpsTyped(value);
+      if (type !== "json") return [type, bytes];
+      const text = new TextDecoder().decode(bytes);
+      const parsed: unknown = JSON.parse(text);
+      // Text that JSON.stringify wouldn't write, such as a long number, is kept as it is.
+      if (this.#given && JSON.stringify(parsed) !== text) return [type, bytes];
+      return [type, UNSAFE_KEY.test(text) ? escaped(parsed) : parsed];
+    } catch (error) {
+      throw new HoldfastError("HF-6186", { what, problem: String(error) }, { cause: error });
+    }
+  }
+
+  async load(stored: Stored): Promise<unknown> {
+    const serializer = await this.serializer();
+    const [type, data] = stored;
+    if (data instanceof Uint8Array) return serializer.loadsTyped(type, data);
+    return serializer.loadsTyped(type, jsonOf(data));
+  }
+
+  /** A value on its way in. Of a list, elements that were saved before and haven't changed aren't serialized again. */
+  prepare(value: unknown, what: string, before: readonly Item[] | undefined): Prepared {
+    if (this.#given || !Array.isArray(value) || !value.every(isAlone))
+      return { whole: this.dump(value, what) };
+    const list: readonly unknown[] = value;
+    return {
+      items: list.map((element, index) => {
+        const known = before?.[index];
+        if (known && known.value === element && isSame(known.copy, element)) return known;
+        const json = this.dump(element, what).then(([, data]) => data);
+        json.catch(() => undefined);
+        return { value: element, copy: copyOf(element), json };
+      }),
+    };
+  }
+}
+
+/** True when an element is written alone as it would be inside of its list. */
+const isAlone = (value: unknown): boolean =>
+  !(value instanceof Uint8Array) && typeof value !== "function" && typeof value !== "symbol";
+
+/** The JSON text of what is stored. */
+export const jsonOf = (data: unknown): string => {
+  const text = JSON.stringify(data);
+  return text.includes(`"${ESCAPED}`) ? JSON.stringify(unescaped(data)) : text;
+};
+
+/** The journal refuses keys that could reach a prototype, so they are written with a mark. */
+function escaped(value: unknown): unknown {
+  return mapKeys(value, (key) =>
+    key.startsWith(ESCAPED) || key === "__proto__" || key === "constructor" || key === "prototype"
+      ? ESCAPED + key
+      : key,
+  );
+}
+
+const unescaped = (value: unknown): unknown =>
+  mapKeys(value, (key) => (key.startsWith(ESCAPED) ? key.slice(ESCAPED.length) : key));
+
+function mapKeys(value: unknown, change: (key: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((item) => mapKeys(item, change));
+  if (typeof value !== "object" || value === null) return value;
+  const changed: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(value))
+    Object.defineProperty(changed, change(key), {
+      value: mapKeys(item, change),
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
+  return changed;
+}
+
+/** A name as a key of what is stored, and back. */
+export const keyOf = (name: string): string =>
+  name.startsWith(ESCAPED) || name === "__proto__" || name === "constructor" || name === "prototype"
+    ? ESCAPED + name
+    : name;
+export const nameOf = (key: string): string => (key.startsWith(ESCAPED) ? key.slice(ESCAPED.length) : key);
