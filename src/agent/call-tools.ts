@@ -27,6 +27,8 @@ export interface Caller {
   readonly turn: number;
   /** Calls that may have taken effect so far; new ones are added. */
   readonly acted: Acted[];
+  /** How its steps and gates are called where the loop gives them no place of their own; default: as they are. */
+  readonly nameStep?: (name: string, call: ToolCall) => string;
 }
 
 /** Makes the calls of a reply: in order, or in parallel when every call may be repeated. */
@@ -54,28 +56,54 @@ export const toolMessage = ({ id, tool }: ToolCall, text: string, isError: boole
 });
 
 async function callTool(caller: Caller, call: ToolCall): Promise<ToolMessage> {
+  const made = await makeCall(caller, call);
+  if ("text" in made) return toolMessage(call, made.text, true);
+  return toolMessage(call, render(made.value), false);
+}
+
+/** What came of a call: its value, or the error that the model is told of, in words. */
+export type Made = { readonly value: unknown } | { readonly text: string; readonly error?: unknown };
+
+/** Makes one call, or finds out what came of it. Throws only what the model can't handle. */
+export async function makeCall(caller: Caller, call: ToolCall): Promise<Made> {
   const { ctx, tools } = caller;
   // A result for other arguments doesn't answer this call.
   const words = { agent: caller.name, tool: call.tool, turn: caller.turn + 1 };
-  await ctx.settleArguments(stepName(call), call.input, new HoldfastError("HF-2195", words));
+  await ctx.settleArguments(stepName(caller, call), call.input, new HoldfastError("HF-2195", words));
   const refusal = refusalOf(tools, call);
   // Recorded results come first: a tool that has since been removed or changed its arguments has still done its work.
-  if (refusal !== undefined && !isRecorded(ctx, call)) return toolMessage(call, refusal, true);
+  if (refusal !== undefined && !isRecorded(caller, call)) return { text: refusal };
   const tool = tools.get(call.tool);
-  const denial = tool && isRepeat(caller, tool, call) ? await askAgain(caller, call) : undefined;
-  if (denial !== undefined) return toolMessage(call, denial, true);
+  const denial = tool && (await deniedBy(caller, tool, call));
+  if (denial !== undefined) return { text: denial };
   let value: unknown;
   try {
     value = await step(caller, call, refusal);
   } catch (error) {
     if (ctx.abortSignal.aborted || endsAgent(error, tool?.effect)) throw error;
-    return toolMessage(call, errorText(error), true);
+    return { text: errorText(error), error };
   }
-  const result = isToolError(value)
-    ? { text: cut(value.text), isError: true }
-    : { text: render(value), isError: false };
-  if (tool) noteActed(caller, tool, call, result.isError);
-  return toolMessage(call, result.text, result.isError);
+  const told = isToolError(value) ? { text: cut(value.text) } : { value };
+  if (tool) noteActed(caller, tool, call, "text" in told);
+  return told;
+}
+
+/** Asks a person where one must be asked before the call. Returns the reason when it isn't made. */
+async function deniedBy(caller: Caller, tool: AgentTool, call: ToolCall): Promise<string | undefined> {
+  const denial = isRepeat(caller, tool, call) ? await askAgain(caller, call) : undefined;
+  if (denial !== undefined || !tool.needsApproval) return denial;
+  const show = {
+    question: `Agent ${caller.name} asks for ${call.tool}.`,
+    tool: call.tool,
+    input: call.input,
+  };
+  const name = nameOf(caller, "allow", call);
+  const isAsked = caller.ctx.isRecorded(name, show);
+  if (!isAsked && (isRecorded(caller, call) || !(await tool.needsApproval(call.input as never))))
+    return undefined;
+  const answer = await caller.ctx.gate(name, { show, choices: ["approve", "deny"], text: true });
+  if (answer.choice === "approve") return undefined;
+  return `It was not called: ${answer.actor} said no.${answer.text ? ` ${answer.text}` : ""}`;
 }
 
 /** Why a call isn't made, worded for the model. */
@@ -90,20 +118,27 @@ function refusalOf(
   return problems.length > 0 ? `The arguments do not fit: ${problems.join("; ")}.` : undefined;
 }
 
-const stepName = ({ tool }: ToolCall): string => `tool:${tool}`;
+const stepName = (caller: Caller, call: ToolCall): string => nameOf(caller, "tool", call);
 
-const isRecorded = (ctx: Context, call: ToolCall): boolean => ctx.isRecorded(stepName(call), call.input);
+const nameOf = ({ nameStep }: Caller, kind: string, call: ToolCall): string => {
+  const name = `${kind}:${call.tool}`;
+  return nameStep ? nameStep(name, call) : name;
+};
+
+const isRecorded = (caller: Caller, call: ToolCall): boolean =>
+  caller.ctx.isRecorded(stepName(caller, call), call.input);
 
 /** If the tool is gone or no longer accepts the arguments, it can't be called: only a recorded result counts. */
-function step({ ctx, name, tools }: Caller, call: ToolCall, refusal: string | undefined): Promise<unknown> {
+function step(caller: Caller, call: ToolCall, refusal: string | undefined): Promise<unknown> {
+  const { ctx, name, tools } = caller;
   const tool = tools.get(call.tool);
   const { input } = call;
   if (!tool || refusal !== undefined) {
     const refuse = () =>
       Promise.reject(Object.assign(new Error(refusal), { notDone: true, retryable: false }));
-    return ctx.step(stepName(call), refuse, { effect: tool?.effect ?? "once", input });
+    return ctx.step(stepName(caller, call), refuse, { effect: tool?.effect ?? "once", input });
   }
-  return ctx.step(stepName(call), (made) => work(tool, input, toolRun(made, name)), {
+  return ctx.step(stepName(caller, call), (made) => work(tool, input, toolRun(made, name)), {
     ...limitsOf(tool),
     effect: tool.effect ?? "once",
     input,
@@ -149,10 +184,10 @@ const earlier = ({ acted }: Caller, call: ToolCall): Acted | undefined => {
 /** True when the model repeats a call that may have taken effect. A call that has already begun continues. */
 function isRepeat(caller: Caller, { effect, onRepeat }: AgentTool, call: ToolCall): boolean {
   if (effect === "repeatable" || onRepeat === "allow" || !earlier(caller, call)) return false;
-  return caller.ctx.isRecorded(gateName(call), shown(caller, call)) || !isRecorded(caller.ctx, call);
+  return (
+    caller.ctx.isRecorded(nameOf(caller, "repeat", call), shown(caller, call)) || !isRecorded(caller, call)
+  );
 }
-
-const gateName = ({ tool }: ToolCall): string => `repeat:${tool}`;
 
 const shown = (caller: Caller, call: ToolCall) => {
   const { turn = 0 } = earlier(caller, call) ?? {};
@@ -163,7 +198,11 @@ const shown = (caller: Caller, call: ToolCall) => {
 /** Asks a person. Returns the reason when the call isn't made. */
 async function askAgain(caller: Caller, call: ToolCall): Promise<string | undefined> {
   const show = shown(caller, call);
-  const answer = await caller.ctx.gate(gateName(call), { show, choices: ["approve", "deny"], text: true });
+  const answer = await caller.ctx.gate(nameOf(caller, "repeat", call), {
+    show,
+    choices: ["approve", "deny"],
+    text: true,
+  });
   if (answer.choice === "approve") return undefined;
   const words = answer.text ? ` ${answer.text}` : "";
   return `It was not called again: it was called with the same arguments before, and ${answer.actor} said no.${words}`;

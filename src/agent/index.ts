@@ -11,11 +11,11 @@ export {
   type ToolCall,
   type ToolSpec,
 } from "./model.ts";
+export type { ModelPrice } from "./model-calls.ts";
 export {
   type AgentResult,
   type AgentSpec,
   type AgentUsage,
-  type ModelPrice,
   runAgent,
 } from "./run-agent.ts";
 export { checkSchema, problemsOf } from "./schema.ts";

@@ -4,10 +4,18 @@ import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { RetryOption, RetryPolicy } from "../core/options.ts";
 import type { LimitUse } from "../core/rate-limit.ts";
-import { defaultRetry, retryPolicy } from "../core/run/retry.ts";
+import { retryPolicy } from "../core/run/retry.ts";
 import { type Answered, type AnswerRules, refuseCut, takeAnswer } from "./answer.ts";
 import { type Acted, callTools } from "./call-tools.ts";
 import type { JsonSchema, Message, ModelProvider, ModelReply, ModelRequest, Reasoning } from "./model.ts";
+import {
+  costOf,
+  MODEL_RETRY,
+  type ModelPrice,
+  modelLimits,
+  type ReachedModel,
+  refuseUnpriced,
+} from "./model-calls.ts";
 import { render } from "./render.ts";
 import { takenReply, withOwnIds } from "./reply.ts";
 import { checkSchema } from "./schema.ts";
@@ -49,12 +57,6 @@ export interface AgentSpec {
   readonly visit?: number;
   /** Prices by model, for providers that don't report the cost of a call. */
   readonly prices?: Readonly<Record<string, ModelPrice>>;
-}
-
-/** US dollars per million tokens. */
-export interface ModelPrice {
-  readonly input: number;
-  readonly output: number;
 }
 
 /** What an agent has used: turns, tokens and cost. */
@@ -102,14 +104,6 @@ interface Agent {
   readonly maxTurns: number;
   readonly rules: AnswerRules;
 }
-
-const MODEL_RETRY: RetryPolicy = {
-  ...defaultRetry,
-  attempts: 6,
-  baseMs: 1_000,
-  maxMs: 60_000,
-  maxWaitMs: 600_000,
-};
 
 /**
  * Lets a model work with tools until it answers. A turn is a model call and the tool calls it requests; each is a step.
@@ -178,7 +172,7 @@ async function takeTurn(agent: Agent, talk: Talk, turn: number): Promise<void> {
   talk.turns++;
   talk.usage = added(talk.usage, reply.usage);
   talk.messages.push(saidBy(reply, given));
-  await checkPrice(agent, reply);
+  await refuseUnpriced(ctx, name, reply.model, reply.usage.costUsd);
   if (reply.finish === "content-filter")
     throw new HoldfastError("HF-2143", { agent: name, model: reply.model });
   if (reply.calls.length === 0) return takeLast(agent, talk, reply);
@@ -217,13 +211,6 @@ async function takeLast(agent: Agent, talk: Talk, reply: ModelReply): Promise<vo
   ctx.agent(name, { status: "done", state: { turns: talk.turns } });
 }
 
-/** A cost limit that can't be enforced must not be ignored silently. */
-async function checkPrice({ ctx, name }: Agent, { usage, model }: ModelReply): Promise<void> {
-  if (usage.costUsd !== undefined) return;
-  const limit = (await ctx.limits())?.costUsd;
-  if (limit !== undefined) throw new HoldfastError("HF-2201", { agent: name, model, limit });
-}
-
 /** Native data refers to calls by the provider's ids, so it is left out when an id was changed. */
 function saidBy({ text, calls, native }: ModelReply, given: ModelReply): Message {
   const isSame = calls.every(({ id }, index) => id === given.calls[index]?.id);
@@ -255,7 +242,7 @@ async function askModel({ ctx, name, spec, retry }: Agent, talk: Talk, turn: num
   const recorded: ModelReply | string = await ctx.step<ModelReply | string>("model", work, {
     effect: isAsked ? "once" : "repeatable",
     input: { provider: provider.name, model },
-    limit: modelLimits(spec, messages),
+    limit: limitsOf(spec, messages),
     retry,
     ...defined({ timeoutMs }),
   });
@@ -268,19 +255,15 @@ async function askModel({ ctx, name, spec, retry }: Agent, talk: Talk, turn: num
   return now;
 }
 
-const CHARACTERS_IN_TOKEN = 4;
-
-/** The rate limits of its provider and of its model, if they are defined. The number of tokens is a rough one. */
-function modelLimits(spec: AgentSpec, messages: readonly Message[]): readonly LimitUse[] {
-  const { system = "", maxTokens = 0 } = spec;
+/** The rate limits of its provider and of its model. */
+function limitsOf(spec: AgentSpec, messages: readonly Message[]): readonly LimitUse[] {
+  const { system = "", maxTokens } = spec;
   const characters = system.length + JSON.stringify(messages).length;
-  const tokens = Math.ceil(characters / CHARACTERS_IN_TOKEN) + maxTokens;
-  const { provider, model } = reached(spec);
-  return [provider, `${provider}/${model}`].map((name) => ({ name, tokens, isOptional: true }));
+  return modelLimits(reached(spec), { characters, maxTokens });
 }
 
 /** The provider that a call goes to. One that can't say it refuses the call, which is then recorded. */
-function reached({ provider, model }: AgentSpec): { readonly provider: string; readonly model: string } {
+function reached({ provider, model }: AgentSpec): ReachedModel {
   const own = { provider: provider.name, model };
   try {
     return provider.resolve?.(model) ?? own;
@@ -332,15 +315,13 @@ function asked(
   };
 }
 
-const MILLION = 1_000_000;
-
 /** The reply with its cost, as far as that is known. */
 function priced(reply: ModelReply, asked: string, prices: AgentSpec["prices"]): ModelReply {
   const { usage, model } = reply;
-  const price = prices?.[asked] ?? prices?.[model];
-  if (usage.costUsd !== undefined || !price) return reply;
-  const costUsd = (usage.inputTokens * price.input + usage.outputTokens * price.output) / MILLION;
-  return { ...reply, usage: { ...usage, costUsd } };
+  return {
+    ...reply,
+    usage: { ...usage, ...defined({ costUsd: usage.costUsd ?? costOf(usage, [asked, model], prices) }) },
+  };
 }
 
 function added(sum: AgentUsage, { inputTokens, outputTokens, costUsd }: AgentUsage): AgentUsage {

@@ -24,6 +24,8 @@ export interface AgentTool extends ToolSpec, ToolLimits {
    * `keyed` one that has returned an error. `ask` (the default): a person decides. `allow`: the call is made.
    */
   readonly onRepeat?: "ask" | "allow";
+  /** Returns true for arguments that a person must approve before the call (gate `allow:<tool>`). */
+  needsApproval?(input: never): boolean | PromiseLike<boolean>;
 }
 
 /** Step options that a tool may set. */

@@ -21,6 +21,8 @@ export interface OpenAiAnswer {
   readonly hang?: boolean;
   /** Closes the connection. */
   readonly cut?: boolean;
+  /** Closes it after so many parts of a stream. */
+  readonly cutAfter?: number;
 }
 
 /** One received chat completion request. */
@@ -140,10 +142,30 @@ function respond(outgoing: ServerResponse, request: OpenAiRequest, answer: OpenA
       answer.body ?? error(answer.message ?? `status ${answer.status}`),
       wait,
     );
-  send(outgoing, answer.status ?? 200, answer.body ?? JSON.stringify(completion(request, answer)), wait);
+  if (request.body["stream"] === true && answer.body === undefined) return stream(outgoing, request, answer);
+  const { message, finish_reason, ...facts } = completion(request, answer);
+  const whole = { ...facts, choices: [{ index: 0, message, finish_reason }] };
+  send(outgoing, answer.status ?? 200, answer.body ?? JSON.stringify(whole), wait);
 }
 
-function completion({ index, body }: OpenAiRequest, answer: OpenAiAnswer): unknown {
+/** Sends a completion in parts: the text word by word, then each call, then how it ended. */
+function stream(outgoing: ServerResponse, request: OpenAiRequest, answer: OpenAiAnswer): void {
+  const { message, finish_reason, usage, ...whole } = completion(request, answer);
+  const words = message.content?.match(/\S+\s*|\s+/g) ?? [];
+  const calls = (message.tool_calls ?? []).map((call, index) => ({ tool_calls: [{ index, ...call }] }));
+  const deltas = [{ role: "assistant" }, ...words.map((content) => ({ content })), ...calls];
+  const parts = [
+    ...deltas.map((delta) => ({ ...whole, choices: [{ index: 0, delta, finish_reason: null }] })),
+    { ...whole, choices: [{ index: 0, delta: {}, finish_reason }], usage },
+  ];
+  outgoing.writeHead(200, { "content-type": "text/event-stream" });
+  for (const part of parts.slice(0, answer.cutAfter)) outgoing.write(`data: ${JSON.stringify(part)}\n\n`);
+  if (answer.cutAfter === undefined) outgoing.end("data: [DONE]\n\n");
+  // What was written is sent before the connection ends.
+  else outgoing.write("", () => outgoing.destroy());
+}
+
+function completion({ index, body }: OpenAiRequest, answer: OpenAiAnswer) {
   const { calls = [], json, usage = { inputTokens: 10, outputTokens: 5 } } = answer;
   const text = answer.text ?? (json === undefined ? "" : JSON.stringify(json));
   const toolCalls = calls.map(({ tool, input = {} }, at) => ({
@@ -154,16 +176,10 @@ function completion({ index, body }: OpenAiRequest, answer: OpenAiAnswer): unkno
   const isCalling = toolCalls.length > 0;
   return {
     id: `completion-${index}`,
-    object: "chat.completion",
     created: 0,
     model: body.model,
-    choices: [
-      {
-        index: 0,
-        message: { role: "assistant", content: text, ...(isCalling ? { tool_calls: toolCalls } : {}) },
-        finish_reason: answer.finish ?? (isCalling ? "tool_calls" : "stop"),
-      },
-    ],
+    message: { role: "assistant", content: text, ...(isCalling ? { tool_calls: toolCalls } : {}) },
+    finish_reason: answer.finish ?? (isCalling ? "tool_calls" : "stop"),
     usage: {
       prompt_tokens: usage.inputTokens,
       completion_tokens: usage.outputTokens,

@@ -1,4 +1,4 @@
-import type { ModelPrice } from "../agent/run-agent.ts";
+import type { ModelPrice } from "../agent/model-calls.ts";
 import type { AgentTool } from "../agent/tool.ts";
 import { checkKeys, checkText, keysOf } from "../core/check-options.ts";
 import type { Workflow } from "../core/context.ts";

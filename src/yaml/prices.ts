@@ -1,4 +1,4 @@
-import type { ModelPrice } from "../agent/run-agent.ts";
+import type { ModelPrice } from "../agent/model-calls.ts";
 
 /**
  * List prices in US dollars per million tokens, as published in 2026, for files that give none. The cost of a model

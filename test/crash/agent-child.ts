@@ -1,6 +1,8 @@
-import { modelProviders } from "../../src/adapters/ai-sdk/index.ts";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
+import { callOf, durable, modelProviders } from "../../src/adapters/ai-sdk/index.ts";
 import { type AgentTool, runAgent, type ToolRun } from "../../src/agent/index.ts";
-import { createEngine, workflow } from "../../src/index.ts";
+import { type Context, createEngine, workflow } from "../../src/index.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 
 /** The configuration of a process that works on the agent's run. */
@@ -10,9 +12,11 @@ export interface AgentConfig {
   readonly model: string;
   /** The address of the witness, where tools have their effects. */
   readonly witness: string;
+  /** What drives the agent. */
+  readonly via: "runAgent" | "generateText" | "streamText";
 }
 
-const { file, model, witness } = JSON.parse(process.argv[2] ?? "") as AgentConfig;
+const { file, model, witness, via } = JSON.parse(process.argv[2] ?? "") as AgentConfig;
 const CLAIM_MS = 3_000;
 
 async function tell(path: string, body: unknown): Promise<{ text: string | null }> {
@@ -46,10 +50,48 @@ const tools: AgentTool[] = [
   },
 ];
 
-const provider = modelProviders({ local: { baseURL: model } });
-const flow = workflow("agent", (ctx) =>
-  runAgent(ctx, "clerk", { provider, model: "local/m", system: "be exact", prompt: "do your work", tools }),
+const system = "be exact";
+const prompt = "do your work";
+
+async function own(ctx: Context): Promise<Told> {
+  const provider = modelProviders({ local: { baseURL: model } });
+  return runAgent(ctx, "clerk", { provider, model: "local/m", system, prompt, tools });
+}
+
+/** The same tools as an AI SDK agent would have them. */
+const sdkTools = Object.fromEntries(
+  tools.map(({ name, run }) => [
+    name,
+    tool({
+      inputSchema: jsonSchema<{ n: number }>(parameters as never),
+      execute: (input, options) => run(input as never, callOf(options) as ToolRun) as Promise<string>,
+    }),
+  ]),
 );
+
+async function sdk(ctx: Context): Promise<Told> {
+  const effects = Object.fromEntries(
+    tools.map(({ name, effect, verify }) => [
+      name,
+      { effect: effect ?? "once", ...(verify ? { verify } : {}) },
+    ]),
+  );
+  const local = createOpenAICompatible({ name: "local", baseURL: model, includeUsage: true });
+  const agent = durable(ctx, { model: local("m"), tools: sdkTools }, { name: "clerk", tools: effects });
+  const asked = { ...agent, system, prompt, stopWhen: stepCountIs(20) };
+  const result = via === "generateText" ? await generateText(asked) : streamText(asked);
+  return { text: await result.text, turns: (await result.steps).length };
+}
+
+interface Told {
+  readonly text: string;
+  readonly turns: number;
+}
+
+const flow = workflow("agent", async (ctx) => {
+  const { text, turns } = await (via === "runAgent" ? own(ctx) : sdk(ctx));
+  return { text, turns };
+});
 const store = await openSqliteStore({ file });
 const engine = createEngine({
   store,

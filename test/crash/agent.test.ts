@@ -101,10 +101,9 @@ type World = Awaited<ReturnType<typeof world>>;
 /** Runs a process on the run until it is done or killed. */
 async function work(
   { model, witness, killAt }: World,
-  file: string,
-  at?: Kill,
+  { file, via, at }: { readonly file: string; readonly via: AgentConfig["via"]; readonly at?: Kill },
 ): Promise<AgentResult | "killed"> {
-  const config: AgentConfig = { file, model: model.url, witness };
+  const config: AgentConfig = { file, model: model.url, witness, via };
   const args = [CHILD, JSON.stringify(config)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   if (at) killAt(at, child);
@@ -123,10 +122,12 @@ const KILLS: readonly Kill[] = [
   { turn: 9 },
 ];
 
-describe("an agent whose process is killed again and again", () => {
+const FRONTS: readonly AgentConfig["via"][] = ["runAgent", "generateText", "streamText"];
+
+describe.each(FRONTS)("an agent driven by %s whose process is killed again and again", (via) => {
   it("gives the same answer, asks the model once more at most for each kill, and does nothing twice that it must not (S1-01, S1-20)", async () => {
     const calm = await world();
-    const expected = (await work(calm, path.join(folder, "calm.db"))) as AgentResult;
+    const expected = (await work(calm, { file: path.join(folder, `${via}-calm.db`), via })) as AgentResult;
     expect(expected).toMatchObject({
       turns: 10,
       text: expect.stringContaining("pay 10, look 20, look 21, mail 30") as string,
@@ -134,9 +135,9 @@ describe("an agent whose process is killed again and again", () => {
     expect(calm.model.requests).toHaveLength(10);
 
     const rough = await world();
-    const file = path.join(folder, "rough.db");
-    for (const kill of KILLS) expect(await work(rough, file, kill), JSON.stringify(kill)).toBe("killed");
-    expect(await work(rough, file)).toEqual(expected);
+    const file = path.join(folder, `${via}-rough.db`);
+    for (const at of KILLS) expect(await work(rough, { file, via, at }), JSON.stringify(at)).toBe("killed");
+    expect(await work(rough, { file, via })).toEqual(expected);
 
     const asked = rough.model.requests.map(({ body }) => turnOf(body));
     const again = asked.filter((turn, index) => asked.indexOf(turn) !== index);

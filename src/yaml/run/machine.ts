@@ -1,5 +1,5 @@
 import type { Message, ModelProvider } from "../../agent/model.ts";
-import type { ModelPrice } from "../../agent/run-agent.ts";
+import type { ModelPrice } from "../../agent/model-calls.ts";
 import type { AgentTool } from "../../agent/tool.ts";
 import type { Context } from "../../core/context.ts";
 import type { Flow } from "../flow.ts";

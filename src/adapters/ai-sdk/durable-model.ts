@@ -1,0 +1,182 @@
+import {
+  costOf,
+  MODEL_RETRY,
+  type ModelPrice,
+  modelLimits,
+  refuseUnpriced,
+} from "../../agent/model-calls.ts";
+import type { StepCall, StepOptions } from "../../core/context.ts";
+import { defined } from "../../core/defined.ts";
+import type { RetryOption } from "../../core/options.ts";
+import { retryPolicy } from "../../core/run/retry.ts";
+import { dataDigest } from "../../core/values/codec.ts";
+import { modelError } from "./failure.ts";
+import type { LanguageModel } from "./language-model.ts";
+import { collect, type SavedReply, type StreamPart, savedReply, streamOf } from "./saved-reply.ts";
+import type { Talk } from "./talk.ts";
+
+/** How model calls are made. */
+export interface ModelCallSettings {
+  /** For model calls. Default: 6 attempts over up to 10 minutes, and never sooner than the provider asks for. */
+  readonly retry?: RetryOption;
+  /** For one model call. */
+  readonly timeoutMs?: number;
+  /** Prices by model, so that the run's cost is known. */
+  readonly prices?: Readonly<Record<string, ModelPrice>>;
+}
+
+/** What is read of the SDK's call options; the model gets all of them. */
+interface CallOptions {
+  readonly prompt: unknown;
+  readonly tools?: unknown;
+  readonly maxOutputTokens?: number;
+  readonly abortSignal?: AbortSignal;
+}
+
+/** A full model of the AI SDK, with what is needed to stand in for it. */
+interface FullModel extends LanguageModel {
+  readonly supportedUrls?: unknown;
+  doStream?(options: never): PromiseLike<unknown>;
+}
+
+/** A model whose every call is a step. It answers from the journal what it has answered before. */
+export function durableModel(talk: Talk, model: LanguageModel, settings: ModelCallSettings): LanguageModel {
+  const full: FullModel = model;
+  return {
+    specificationVersion: model.specificationVersion,
+    provider: model.provider,
+    modelId: model.modelId,
+    get supportedUrls() {
+      return full.supportedUrls;
+    },
+    doGenerate: (options: CallOptions) =>
+      ask(talk, model, settings, options, async (call) =>
+        savedReply(await model.doGenerate(merged(options, call) as never)),
+      ),
+    async doStream(options: CallOptions) {
+      return { stream: await streamed(talk, full, settings, options) };
+    },
+  } as LanguageModel;
+}
+
+/** The SDK's options with a signal that also ends when the run must stop. */
+const merged = (options: CallOptions, { signal }: StepCall): CallOptions => ({
+  ...options,
+  abortSignal: options.abortSignal ? AbortSignal.any([options.abortSignal, signal]) : signal,
+});
+
+async function ask(
+  talk: Talk,
+  model: LanguageModel,
+  { retry, timeoutMs, prices }: ModelCallSettings,
+  options: CallOptions,
+  call: (made: StepCall) => Promise<SavedReply>,
+): Promise<SavedReply> {
+  const { ctx, name } = talk;
+  const turn = talk.nextTurn();
+  const work = async (made: StepCall): Promise<SavedReply> => {
+    try {
+      const reply = await call(made);
+      const { inputTokens, outputTokens } = tokensOf(reply);
+      const used = reply.response?.modelId ?? model.modelId;
+      const costUsd = costOf({ inputTokens, outputTokens }, [model.modelId, used], prices);
+      ctx.usage({ tokens: inputTokens + outputTokens, model: used, ...defined({ costUsd }) });
+      return reply;
+    } catch (error) {
+      throw modelError(error, made.signal);
+    }
+  };
+  const how: StepOptions<SavedReply> = {
+    effect: "repeatable",
+    input: { model: model.modelId, prompt: dataDigest(JSON.parse(JSON.stringify(options.prompt))) },
+    limit: modelLimits(
+      { provider: model.provider.split(".")[0] ?? model.provider, model: model.modelId },
+      { characters: JSON.stringify(options.prompt).length, maxTokens: options.maxOutputTokens },
+    ),
+    retry: retryPolicy(retry, MODEL_RETRY),
+    ...defined({ timeoutMs }),
+  };
+  const reply = await talk.inScope(() => ctx.step(`${name}.${turn}.model`, work, how));
+  const known = costOf(tokensOf(reply), [model.modelId, reply.response?.modelId ?? ""], prices);
+  await talk.inScope(() => refuseUnpriced(ctx, name, model.modelId, known));
+  return { ...reply, content: talk.heard(turn, reply.content) };
+}
+
+const tokensOf = ({ usage }: SavedReply): { inputTokens: number; outputTokens: number } => ({
+  inputTokens: usage?.inputTokens?.total ?? 0,
+  outputTokens: usage?.outputTokens?.total ?? 0,
+});
+
+/**
+ * A stream that is live the first time and comes from the journal afterwards. A call that fails before its first part
+ * is tried again; one that is cut later has already been read, so the failure is final and a resume asks again.
+ */
+async function streamed(
+  talk: Talk,
+  model: FullModel,
+  settings: ModelCallSettings,
+  options: CallOptions,
+): Promise<ReadableStream<StreamPart>> {
+  const out = new LiveStream();
+  const reply = ask(talk, model, settings, options, async (call) => {
+    const answer = (await model.doStream?.(merged(options, call) as never)) as {
+      stream: ReadableStream<StreamPart>;
+    };
+    try {
+      return await collect(answer.stream, (part) => out.put(part));
+    } catch (error) {
+      const failed = modelError(error, call.signal);
+      throw out.hasBegun ? Object.assign(toError(failed), { retryable: false }) : failed;
+    }
+  });
+  const ended = reply.then(
+    (saved) => out.end(saved),
+    (error: unknown) => {
+      if (!out.hasBegun) throw error;
+      out.fail(error);
+    },
+  );
+  await Promise.race([out.begun, ended]);
+  ended.catch(() => undefined);
+  return out.stream;
+}
+
+const toError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
+
+/** The reader's side of a call: parts as they come, or all of them from the journal. */
+class LiveStream {
+  readonly begun: Promise<void>;
+  readonly stream: ReadableStream<StreamPart>;
+  hasBegun = false;
+  #begin = (): void => undefined;
+  #controller: ReadableStreamDefaultController<StreamPart> | undefined;
+
+  constructor() {
+    this.begun = new Promise((resolve) => (this.#begin = resolve));
+    this.stream = new ReadableStream({
+      start: (controller) => {
+        this.#controller = controller;
+      },
+      // A reader that leaves doesn't end the call: its answer is still saved.
+      cancel: () => {
+        this.#controller = undefined;
+      },
+    });
+  }
+
+  put(part: StreamPart): void {
+    this.hasBegun = true;
+    this.#begin();
+    this.#controller?.enqueue(part);
+  }
+
+  end(reply: SavedReply): void {
+    if (!this.hasBegun) for (const part of streamOf(reply)) this.put(part);
+    this.#controller?.close();
+  }
+
+  fail(error: unknown): void {
+    this.put({ type: "error", error });
+    this.#controller?.close();
+  }
+}

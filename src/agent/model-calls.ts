@@ -1,0 +1,62 @@
+import type { Context } from "../core/context.ts";
+import { HoldfastError } from "../core/errors.ts";
+import type { RetryPolicy } from "../core/options.ts";
+import type { LimitUse } from "../core/rate-limit.ts";
+import { defaultRetry } from "../core/run/retry.ts";
+
+/** Rules for every model call, whoever drives the loop: how it is retried, limited and priced. */
+
+/** US dollars per million tokens. */
+export interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
+}
+
+/** A model, and the provider that has it. */
+export interface ReachedModel {
+  readonly provider: string;
+  readonly model: string;
+}
+
+export const MODEL_RETRY: RetryPolicy = {
+  ...defaultRetry,
+  attempts: 6,
+  baseMs: 1_000,
+  maxMs: 60_000,
+  maxWaitMs: 600_000,
+};
+
+const CHARACTERS_IN_TOKEN = 4;
+
+/** The rate limits of a provider and of its model, if they are defined. The number of tokens is a rough one. */
+export function modelLimits(
+  { provider, model }: ReachedModel,
+  { characters, maxTokens = 0 }: { readonly characters: number; readonly maxTokens?: number | undefined },
+): readonly LimitUse[] {
+  const tokens = Math.ceil(characters / CHARACTERS_IN_TOKEN) + maxTokens;
+  return [provider, `${provider}/${model}`].map((name) => ({ name, tokens, isOptional: true }));
+}
+
+const MILLION = 1_000_000;
+
+/** The cost of a call at the price of the first of these models that has one; `undefined` if none has. */
+export function costOf(
+  { inputTokens, outputTokens }: { readonly inputTokens: number; readonly outputTokens: number },
+  models: readonly string[],
+  prices: Readonly<Record<string, ModelPrice>> | undefined,
+): number | undefined {
+  const price = models.map((model) => prices?.[model]).find((known) => known !== undefined);
+  return price && (inputTokens * price.input + outputTokens * price.output) / MILLION;
+}
+
+/** A cost limit that can't be enforced must not be ignored silently. */
+export async function refuseUnpriced(
+  ctx: Context,
+  agent: string,
+  model: string,
+  costUsd: number | undefined,
+): Promise<void> {
+  if (costUsd !== undefined) return;
+  const limit = (await ctx.limits())?.costUsd;
+  if (limit !== undefined) throw new HoldfastError("HF-2201", { agent, model, limit });
+}
