@@ -145,7 +145,10 @@ class Desk {
   ): Promise<unknown> {
     const talk = this.#talk;
     const { turn, nth } = talk.placeOf(options.toolCallId);
-    const own = agentTool(name, tool, settings, options);
+    const own = {
+      ...agentTool(name, tool, settings, options),
+      needsApproval: approvalRule(talk, tool, options),
+    };
     const caller: Caller = {
       ctx: talk.ctx,
       name: talk.name,
@@ -169,11 +172,10 @@ class Desk {
 
 function agentTool(
   name: string,
-  { execute, needsApproval }: SdkTool,
+  { execute }: SdkTool,
   settings: DurableToolOptions,
   options: ExecuteOptions,
 ): AgentTool {
-  const asks = typeof needsApproval === "function" ? needsApproval : () => needsApproval === true;
   return {
     ...settings,
     name,
@@ -185,9 +187,16 @@ function agentTool(
       const signal = abortSignal ? AbortSignal.any([abortSignal, call.signal]) : call.signal;
       return lastOf(await execute?.(input, { ...options, abortSignal: signal, [CALL]: call }));
     },
-    ...(needsApproval ? { needsApproval: (input: unknown) => asks(input, options) } : {}),
   };
 }
+
+/** Says whether a person must approve the call: by the tool, or by the SDK's `toolApproval`. */
+const approvalRule =
+  (talk: Talk, { needsApproval }: SdkTool, options: ExecuteOptions) =>
+  (input: unknown): boolean | PromiseLike<boolean> => {
+    if (talk.toApprove.has(options.toolCallId)) return true;
+    return typeof needsApproval === "function" ? needsApproval(input, options) : needsApproval === true;
+  };
 
 /** The last value of a tool that streams its result; the ones before it are only on the way. */
 async function lastOf(given: unknown): Promise<unknown> {

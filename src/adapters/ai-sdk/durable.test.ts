@@ -3,9 +3,9 @@ import { convertArrayToReadableStream, MockLanguageModelV3 } from "ai/test";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { journalOf } from "../../../test/support/agent-stage.ts";
-import { createLab, type Lab, signalled } from "../../../test/support/lab.ts";
+import { crashed, rested } from "../../../test/support/durable-body.ts";
+import type { Lab } from "../../../test/support/lab.ts";
 import type { Context } from "../../core/context.ts";
-import { type Run, workflow } from "../../index.ts";
 import { callOf, durable } from "./index.ts";
 
 type Content = Awaited<ReturnType<MockLanguageModelV3["doGenerate"]>>["content"];
@@ -50,36 +50,6 @@ function model(...answers: Answer[]) {
       };
     },
   });
-}
-
-/** A run that gets to the end of its body, loses its process there, and is taken over by another one. */
-async function crashed<T>(body: (ctx: Context) => Promise<T>): Promise<{ lab: Lab; run: Run; results: T[] }> {
-  const lab = createLab();
-  const results: T[] = [];
-  const atEnd = signalled();
-  const flow = workflow("flow", async (ctx) => {
-    results.push(await body(ctx));
-    await ctx.step("last", () => {
-      atEnd.resolve();
-      return results.length > 1 || new Promise<never>(() => undefined);
-    });
-  });
-  const engine = lab.engine([flow]);
-  await lab.drive(engine.start(flow, undefined, { id: "r" }));
-  await lab.drive(atEnd.promise);
-  const { run } = await lab.afterCrash(engine, [flow], "r");
-  return { lab, run, results };
-}
-
-/** A run that is driven until it rests. */
-async function rested(body: (ctx: Context) => Promise<unknown>) {
-  const lab = createLab();
-  const flow = workflow("flow", body);
-  const engine = lab.engine([flow]);
-  await lab.drive(engine.start(flow, undefined, { id: "r" }));
-  const run = await lab.drive(engine.settled("r"));
-  const output = run.status === "completed" ? await lab.drive(engine.result("r")) : undefined;
-  return { lab, engine, run, output };
 }
 
 const stepsOf = async (lab: Lab) =>

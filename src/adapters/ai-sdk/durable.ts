@@ -8,11 +8,14 @@ import { type DurableToolOptions, durableTools } from "./durable-tools.ts";
 import type { LanguageModel } from "./language-model.ts";
 import { checkModel } from "./provider.ts";
 import { Talk } from "./talk.ts";
+import { askedByRun, type ToolApproval } from "./tool-approval.ts";
 
 /** The options of the AI SDK's `generateText`, `streamText` or agent class that {@link durable} changes. */
 export interface AiSdkOptions {
   readonly model: LanguageModel;
   readonly tools?: Readonly<Record<string, object>>;
+  /** Of AI SDK 7: the approval of a person becomes a gate of the run. */
+  readonly toolApproval?: ToolApproval;
   /** A model that it chooses is made durable too. */
   prepareStep?(options: PreparedStep): unknown;
 }
@@ -75,11 +78,12 @@ export function durable<O extends AiSdkOptions>(
     checkModel(name, model);
     return durableModel(talk, model, calls);
   };
-  const { model, tools, prepareStep } = options;
+  const { model, tools, toolApproval, prepareStep } = options;
   return {
     ...options,
     model: wrap(model),
     ...(tools ? { tools: durableTools(talk, tools, effects) } : {}),
+    ...(toolApproval ? { toolApproval: askedByRun(talk, toolApproval) } : {}),
     ...(prepareStep ? { prepareStep: prepared(prepareStep.bind(options), wrap) } : {}),
     maxRetries: 0,
   };

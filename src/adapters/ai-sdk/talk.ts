@@ -14,6 +14,8 @@ export class Talk {
   readonly name: string;
   /** Calls that may have taken effect. */
   readonly acted: Acted[] = [];
+  /** The ids of calls that a person must approve. */
+  readonly toApprove = new Set<string>();
   /** Runs work where `durable` was called: the SDK's streams don't keep the place of their caller. */
   readonly inScope: InScope;
   /** An error that ends the conversation, although the SDK tells the model about every error of a tool. */
