@@ -1,5 +1,11 @@
 /** What tools for stored runs need: reports, plans, forks, retention, transfer, and the shapes of the journal. */
 
+export type { AnchorState, AuditAnchor } from "./core/audit/anchors.ts";
+export type { AuditOptions } from "./core/audit/options.ts";
+export type { AuditProblem, ProvenSize } from "./core/audit/proof/log-check.ts";
+export type { AuditVerification } from "./core/audit/proof/result.ts";
+export type { NewerRun } from "./core/audit/proof/run-check.ts";
+export type { AuditRecorder, StoreAct } from "./core/audit/record.ts";
 export type { StateChange } from "./core/changes/migration-plan.ts";
 export type {
   AgentState,
@@ -39,6 +45,20 @@ export { type Address, parseAddress } from "./core/journal/address.ts";
 export type { Foreseen } from "./core/journal/ancestry.ts";
 export type { EventKind, EventMeta, JournalEvent } from "./core/journal/events.ts";
 export type { Preview } from "./core/journal/values.ts";
+export type {
+  AuditEntry,
+  AuditPage,
+  AuditQuery,
+} from "./core/manage/audit/acts.ts";
+export {
+  Audit,
+  type AuditAnchored,
+  type AuditHead,
+  type AuditHealth,
+  type AuditVerifyOptions,
+  type RunProof,
+} from "./core/manage/audit/audit.ts";
+export type { AuditExportOptions } from "./core/manage/audit/export-log.ts";
 export { checkCheckpointJson } from "./core/manage/checkpoints/check-format.ts";
 export { checkpointToJson } from "./core/manage/checkpoints/checkpoint-format.ts";
 export type {

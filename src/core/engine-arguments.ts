@@ -1,3 +1,4 @@
+import { checkAudit } from "./audit/options.ts";
 import {
   badOption,
   checkFlag,
@@ -143,6 +144,7 @@ const ENGINE = keysOf<EngineOptions>({
   processes: true,
   requireReason: true,
   observe: true,
+  audit: true,
 });
 
 const CLOCK: readonly (keyof Clock)[] = ["now", "monotonic", "setTimer", "defer"];
@@ -152,6 +154,7 @@ const LOGGER: readonly (keyof Logger)[] = ["debug", "info", "warn", "error"];
 export function checkEngineOptions(options: EngineOptions): void {
   checkKeys(options, ENGINE);
   checkStore("store", options.store);
+  if (options.audit !== undefined) checkAudit(options.audit);
   if (options.clock !== undefined) checkPart("clock", options.clock, CLOCK);
   if (options.ids !== undefined) checkPart("ids", options.ids, IDS);
   if (options.logger !== undefined) checkPart("logger", options.logger, LOGGER);

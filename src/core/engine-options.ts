@@ -1,3 +1,4 @@
+import type { AuditOptions } from "./audit/options.ts";
 import type { Clock } from "./clock.ts";
 import type { Workflow } from "./context.ts";
 import type { ScheduleDeclaration } from "./flow/declare.ts";
@@ -76,6 +77,8 @@ export interface EngineOptions {
    * `false`: both are recorded if given.
    */
   readonly requireReason?: boolean;
+  /** How the audit log is signed, and where its heads go; see {@link AuditOptions}. Default: acts are recorded, unsigned. */
+  readonly audit?: AuditOptions;
   /** Called before every step call; see {@link Policy}. */
   readonly policy?: Policy;
   /** Called for every restored or injected value before the run sees it; see {@link ContentCheck}. */

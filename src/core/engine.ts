@@ -23,6 +23,7 @@ import type { JournalEvent } from "./journal/events.ts";
 import type { EngineParts } from "./journal/parts.ts";
 import { insistOn } from "./journal/row-shape.ts";
 import { engineStore } from "./journal/scratch-store.ts";
+import { Audit } from "./manage/audit/audit.ts";
 import { Checkpoints } from "./manage/checkpoints/checkpoints.ts";
 import { type ForkOptions, forkRun } from "./manage/fork/fork.ts";
 import { type ForkPreview, previewFork } from "./manage/fork/fork-preview.ts";
@@ -91,6 +92,8 @@ export class Engine {
   readonly migrations: Migrations;
   /** Reports for auditors and operators: trails, recoveries, effects, capacity. */
   readonly reports: Reports;
+  /** What was done to the store, and signed heads over that and all journals. */
+  readonly audit: Audit;
   /** Moves runs from one store to another. */
   readonly transfer: Transfer;
   /** Starts runs again that can't be restored, and lists what could happen twice. */
@@ -148,6 +151,7 @@ export class Engine {
     this.#sweepMs = checkNumber("sweepMs", options.sweepMs ?? 1_000);
     this.#watch = new RunWatch(this.#store, this.#queue, this.#ports, this.#sweepMs);
     const around = { workflows: this.#workflows, written: this.#written, observer };
+    this.audit = new Audit(this.#store, this.#ports, options.audit);
     this.#parts = engineParts(options, this.#store, this.#queue, this.#ports, around);
     this.#control = new Control(this.#parts);
     this.#decisions = new Decisions(this.#parts);
@@ -286,7 +290,7 @@ export class Engine {
     this.#running = () => worker.running;
     this.#parts.folds.watch((runId) => worker.active(runId)?.writer);
     this.#parts.acts.lend((runId) => worker.active(runId)?.writer);
-    if (this.#options.saving !== false) this.#retentionLoop.start();
+    if (this.#options.saving !== false) for (const loop of [this.#retentionLoop, this.audit]) loop.start();
     return worker;
   }
 
@@ -322,6 +326,7 @@ export class Engine {
     this.#watch.changed(row.id, events);
     this.#retentionLoop.heard(row.id, events);
     this.#flow.heard(row.id, events);
+    this.audit.heard(events.length);
   };
 
   /** One run, or `null`. A run whose record doesn't verify waits for review, and `damage` says why. */
@@ -482,6 +487,7 @@ export class Engine {
     await this.#flow.stop();
     await (await this.#worker?.catch(() => null))?.stop(drainMs);
     if (drainMs > 0) await this.#retentionLoop.finish();
+    await this.audit.stop(drainMs > 0);
     this.#emitter.close();
   }
 

@@ -20,4 +20,52 @@ export const auditErrors = entries({
     safe: UNCHANGED,
     fix: "Ask its author for the text and the public key again, over another way than the text came.",
   },
+  "HF-3203": {
+    what: "There is no audit key.",
+    why: "{verb} signs the head of the audit log, and this process was given no key to sign with.",
+    safe: "Nothing was signed. Leaves of the log are kept all the same.",
+    fix: "Set HOLDFAST_AUDIT_KEY or audit.key_file, or give createEngine an audit.key. holdfast audit key makes one.",
+  },
+  "HF-3204": {
+    what: "The audit log is broken: {problem}.",
+    why: "Its leaves and heads are only ever added, and what is there doesn't fit together. Somebody has changed the store, or a part of it is lost.",
+    safe: "Nothing was signed over it. Runs go on, and their journals are unchanged.",
+    fix: "Run holdfast audit verify with your anchors to see what is affected, keep a copy of the store as evidence, and restore it from a backup.",
+  },
+  "HF-3205": {
+    what: "The audit key {key} isn't the one that signs this log now.",
+    why: "The log has announced {current}, and another key counts only if that one has signed its announcement.",
+    safe: "Nothing was signed.",
+    fix: "Give this process the current key, or let the old key hand over: holdfast audit rotate --to-file <new key file>.",
+  },
+  "HF-3206": {
+    what: "The {store} store keeps no audit log.",
+    why: "Its leaves are documents, and this store keeps none.",
+    safe: "Nothing was changed. The journals of runs are kept all the same.",
+    fix: "Use one of Holdfast's own stores.",
+  },
+  "HF-3207": {
+    what: "The head of the audit log couldn't be sent to {anchor}: {problem}.",
+    why: "An anchor keeps signed heads where whoever writes to the store can't change them.",
+    safe: "The head is signed and stored. It is sent again with the next one.",
+    fix: "Check the anchor's address, its credentials and whether it is reachable, then run holdfast audit anchor.",
+  },
+  "HF-3208": {
+    what: "The audit log went back: {where} has a head over {anchored} leaves, and the store has {size}.",
+    why: "A log only grows. The store was put back to an older copy, or its newest leaves were removed.",
+    safe: "Nothing was signed and nothing was sent. The anchor still has the newer head.",
+    fix: "If you have restored a backup, say so: holdfast audit anchor --restored --reason <why>. Otherwise treat it as an intrusion.",
+  },
+  "HF-3209": {
+    what: "The audit log couldn't be written to in {tries} attempts.",
+    why: "Other processes were always faster. What isn't recorded isn't done.",
+    safe: "The act wasn't carried out.",
+    fix: "Try again. If it persists, look for a process that writes to the log without pause.",
+  },
+  "HF-3210": {
+    what: "{file} can't be read as {kind}: {problem}.",
+    why: "The verifier reads bundles of holdfast audit export, and files of signed heads.",
+    safe: "Nothing was changed.",
+    fix: "Check the file's name, and make it again if it isn't whole.",
+  },
 });

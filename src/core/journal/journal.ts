@@ -1,3 +1,4 @@
+import { Chain, dataProblem } from "../audit/proof/chain.ts";
 import { HoldfastError } from "../errors.ts";
 import { digest } from "../hash.ts";
 import type { Blob, Entry } from "../store/contract.ts";
@@ -104,14 +105,8 @@ export interface ParsedEntry {
 export function parseEntry(runId: string, entry: Entry): ParsedEntry {
   const head = parseHead(runId, entry);
   const pruned = head.d !== undefined && entry.data === null;
-  if (entry.data !== null && head.d !== digest(entry.data)) {
-    const isSealed = entry.data === UNREADABLE;
-    throw damaged(
-      runId,
-      entry.seq,
-      isSealed ? SEALED_DAMAGE : "The stored values do not match their digest.",
-    );
-  }
+  const problem = dataProblem(head.d, entry.data);
+  if (problem !== null) throw damaged(runId, entry.seq, entry.data === UNREADABLE ? SEALED_DAMAGE : problem);
   let offset = entry.data === null ? 0 : valuesStart(entry.data, head);
   const isMade = entry.data === null && head.d === undefined && head.v.some(hasLength);
   if (isMade) throw damaged(runId, entry.seq, "It names values that it never had.");
@@ -202,31 +197,25 @@ export const dropped = (run: string, seq: number): HoldfastError =>
 /** Checks that entries follow each other without a gap, and returns the hash of the last. */
 export class ChainCheck {
   #runId: string;
-  #seq: number;
-  #hash: string | undefined;
+  #chain: Chain;
 
   /** `seq` is the required position of the first entry; `hash` the hash that it must name, if known. */
   constructor(runId: string, seq: number, hash?: string) {
     this.#runId = runId;
-    this.#seq = seq;
-    this.#hash = hash;
+    this.#chain = new Chain(seq, hash);
   }
 
   take(entry: Entry): ParsedEntry {
-    if (entry.seq !== this.#seq) throw damaged(this.#runId, this.#seq, "An entry is missing.");
+    if (!this.#chain.isNext(entry.seq)) throw damaged(this.#runId, this.#chain.next, "An entry is missing.");
     const parsed = parseEntry(this.#runId, entry);
-    if (this.#hash !== undefined && parsed.prev !== this.#hash) {
+    if (!this.#chain.take(entry, parsed.prev))
       throw damaged(this.#runId, entry.seq, "The entry does not follow the one before it.");
-    }
-    this.#hash = digest(entry.head);
-    this.#seq = entry.seq + entry.count;
     return parsed;
   }
 
   /** The chain must end where the run row says. */
   end(seq: number, head: string): void {
-    if (this.#seq - 1 !== seq || this.#hash !== head) {
-      throw damaged(this.#runId, this.#seq, "The journal does not end where the run's head says.");
-    }
+    if (!this.#chain.endsAt(seq, head))
+      throw damaged(this.#runId, this.#chain.next, "The journal does not end where the run's head says.");
   }
 }

@@ -192,7 +192,7 @@ export function rootTargets(engine: Engine): readonly Target[] {
 }
 
 export function managedTargets(engine: Engine): readonly Target[] {
-  const { checkpoints, retention, migrations, reports, transfer, restarts } = engine;
+  const { checkpoints, retention, migrations, reports, transfer, restarts, audit } = engine;
   const of = (name: string, holder: object, verb: string, right: readonly unknown[]): Target =>
     target(`engine.${name}.${verb}`, on(holder, verb), right);
   return [
@@ -211,6 +211,10 @@ export function managedTargets(engine: Engine): readonly Target[] {
     of("migrations", migrations, "check", [{ workflow: "flow" }]),
     of("migrations", migrations, "apply", [{ workflow: "none" }, act]),
     of("migrations", migrations, "asIs", ["r", act]),
+    of("audit", audit, "record", [{ act: "thing_done", ...act }]),
+    of("audit", audit, "list", [{ actor: "Ada", limit: 5 }]),
+    of("audit", audit, "verify", [{ journals: "none" }]),
+    of("audit", audit, "prove", ["r"]),
     of("reports", reports, "trail", ["r"]),
     ...["recoveries", "effects", "capacity"].map((verb) =>
       of("reports", reports, verb, [{ workflow: "flow" }]),
