@@ -104,6 +104,11 @@ export const catalog: readonly Listed[] = [
     load: async () => (await import("./commands/cost.ts")).command,
   },
   {
+    name: "slo",
+    summary: "Show service levels beside their targets, or change a target",
+    load: async () => (await import("./commands/slo.ts")).command,
+  },
+  {
     name: "report",
     summary: "Write reports for auditors and operators",
     load: async () => (await import("./commands/report.ts")).command,

@@ -38,6 +38,7 @@ import { Restarts } from "./manage/restart/restarts.ts";
 import { type DeleteOptions, type DeleteReport, deleteRun } from "./manage/retention/delete.ts";
 import { RetentionLoop } from "./manage/retention/loop.ts";
 import { Retention } from "./manage/retention/retention.ts";
+import { Slo } from "./manage/slo/slo.ts";
 import { findRuns, type RunSearch } from "./manage/status/find-runs.ts";
 import { beginWork } from "./manage/status/idle.ts";
 import { type RunReport, readStatus } from "./manage/status/run-status.ts";
@@ -46,7 +47,6 @@ import { Transfer } from "./manage/transfer/transfer.ts";
 import { Views } from "./manage/views.ts";
 import type { StartOptions } from "./options.ts";
 import type { Ports } from "./ports.ts";
-import type { Execution } from "./run/execution.ts";
 import type { ExecutionDeps, TriggerSettings } from "./run/execution-deps.ts";
 import { triggerSettings } from "./run/triggers.ts";
 import { RunHandle } from "./run-handle.ts";
@@ -66,6 +66,7 @@ import { WorkerRegistry } from "./worker/registry.ts";
 import { workflowNamed } from "./worker/served.ts";
 import { RunWatch, readResult } from "./worker/watch.ts";
 import { Worker } from "./worker/worker.ts";
+import { WorkerSlot } from "./worker/worker-slot.ts";
 import { checkWorkflow } from "./workflow.ts";
 
 /**
@@ -108,6 +109,8 @@ export class Engine {
   readonly queues: Queues;
   /** Saved views of the list of runs. */
   readonly views: Views;
+  /** Service levels: targets, and what is measured beside them. */
+  readonly slo: Slo;
   /** The processes that advance runs on this store. */
   readonly workers: WorkerRegistry;
   readonly #options: EngineOptions;
@@ -132,8 +135,10 @@ export class Engine {
   readonly #owner: string;
   readonly #retentionLoop: RetentionLoop;
   readonly #flow: Flow;
-  #worker: Promise<Worker> | null = null;
-  #running: () => readonly Execution[] = () => [];
+  readonly #slot = new WorkerSlot(
+    () => this.#openWorker(),
+    (background) => this.#flow.start(background),
+  );
   #closed = false;
 
   constructor(options: EngineOptions) {
@@ -174,6 +179,7 @@ export class Engine {
     this.outside = new OutsideRuns(this.#parts);
     this.restarts = new Restarts(this.#parts, (...run) => this.#starter.create(...run));
     this.workers = new WorkerRegistry(this.#store, () => this.#ports.ids.token());
+    this.slo = new Slo(this.#parts, this.#queue.health.writes);
     this.views = new Views(this.#store, () => this.#ports.ids.token());
     this.#linked = this.#links();
     this.#flow = engineFlow(this.#linked, options, (runId, act) => this.cancel(runId, act));
@@ -203,7 +209,7 @@ export class Engine {
 
   /** The state of the store, unsaved events, and work in progress here. Available even while the store is down. */
   health(): Health {
-    return describeHealth(this.#queue.health, this.#running());
+    return describeHealth(this.#queue.health, this.#slot.running);
   }
 
   /** Registers a workflow, so that its runs can be advanced here. */
@@ -242,32 +248,19 @@ export class Engine {
   /** Advances due runs until `close`, and keeps the process alive. Resolves when the store is available. */
   async work(): Promise<void> {
     this.#checkOpen();
-    await beginWork(this.#ports, this.#store, this.#workflows, () => this.#closed || this.#work(false));
+    await beginWork(this.#ports, this.#store, this.#workflows, () => this.#closed || this.#slot.work(false));
   }
 
   /** Takes every run that is due now, begins to advance it, and returns their ids when the last one has begun. */
   async recover(): Promise<string[]> {
     this.#checkOpen();
-    return (await this.#work(true)).takeAll();
+    return (await this.#slot.work(true)).takeAll();
   }
 
   /** The running worker, if this engine may advance runs. */
   async #ownWorker(): Promise<Worker | null> {
     if (this.#options.execute === false || this.#workflows.size === 0 || this.#closed) return null;
-    return this.#work(true);
-  }
-
-  #work(background: boolean): Promise<Worker> {
-    this.#worker ??= this.#openWorker().catch((error: unknown) => {
-      // A store that can't be opened now may be available later.
-      this.#worker = null;
-      throw error;
-    });
-    return this.#worker.then((worker) => {
-      worker.start(background);
-      this.#flow.start(background);
-      return worker;
-    });
+    return this.#slot.work(true);
   }
 
   async #openWorker(): Promise<Worker> {
@@ -287,7 +280,6 @@ export class Engine {
       tell: (event) => this.#emitter.emit(event),
       unrestorable: insteadOfParking(this.#parts, this.restarts, this.#recovery),
     });
-    this.#running = () => worker.running;
     this.#parts.folds.watch((runId) => worker.active(runId)?.writer);
     this.#parts.acts.lend((runId) => worker.active(runId)?.writer);
     if (this.#options.saving !== false) for (const loop of [this.#retentionLoop, this.audit]) loop.start();
@@ -338,7 +330,7 @@ export class Engine {
   /** Describes in one sentence what the run does or waits for, and what a person can do about it. */
   async status(runId: string): Promise<RunReport> {
     checkId(runId);
-    return readStatus(this.#parts, runId, heldRun(this.#queue.health, this.#running(), runId));
+    return readStatus(this.#parts, runId, heldRun(this.#queue.health, this.#slot.running, runId));
   }
 
   /** Stored runs, newest first, one page at a time (100 runs, unless `limit` says otherwise); every filter must match. */
@@ -485,7 +477,7 @@ export class Engine {
     this.#closed = true;
     await this.#retentionLoop.stop();
     await this.#flow.stop();
-    await (await this.#worker?.catch(() => null))?.stop(drainMs);
+    await this.#slot.stop(drainMs);
     if (drainMs > 0) await this.#retentionLoop.finish();
     await this.audit.stop(drainMs > 0);
     this.#emitter.close();

@@ -55,7 +55,16 @@ export interface EventMeta {
    * is added.
    */
   /** `gone`: the process that had it before is provably dead, and so are its calls. */
-  run_claimed: { owner: string; recovery: number; store?: string; ms?: number; keep?: Keep; gone?: true };
+  /** `lapsed`: when the claim of the lost worker ended, which is when its loss was noticed. */
+  run_claimed: {
+    owner: string;
+    recovery: number;
+    store?: string;
+    ms?: number;
+    keep?: Keep;
+    gone?: true;
+    lapsed?: number;
+  };
   run_waiting: { waiting: readonly Waiting[] };
   /** The worker released the run cleanly, at a shutdown: any worker may continue at once. */
   run_released: Empty;

@@ -28,6 +28,15 @@ export const isHolderGone = (
   { processes }: Pick<Ports, "processes">,
 ): boolean => claim.token !== null && processes.isGone(claim.token);
 
+/** What is known of a lost worker: whether it is provably gone, and when its claim ended, unless that was freed. */
+export const lossOf = (
+  row: Pick<RunRow, "claim">,
+  ports: Pick<Ports, "processes">,
+): Pick<EventMeta["run_claimed"], "gone" | "lapsed"> => ({
+  ...(isHolderGone(row, ports) ? { gone: true } : {}),
+  ...(row.claim.until > 0 ? { lapsed: row.claim.until } : {}),
+});
+
 /** The content of a worker's claim: the owner, the store, its length, and how many checkpoints are kept under it. */
 export function claimMeta(
   { owner, execution: { identity, settings }, settings: { keep } }: Claimer,

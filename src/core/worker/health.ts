@@ -67,6 +67,7 @@ export function openQueue(
     onFailure({ runIds, error, sinceMs }) {
       const at = clock.now();
       observer?.notSaved?.(runIds, error);
+      health.writes.failed(runIds);
       logger.error("not saved", { runs: runIds.length, sinceMs, error: String(error) });
       for (const runId of runIds) emitter.emit({ type: "checkpoint_failed", runId, at, error, sinceMs });
     },

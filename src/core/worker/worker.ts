@@ -15,7 +15,7 @@ import { runBody } from "../run/body.ts";
 import { Execution } from "../run/execution.ts";
 import { markPressure } from "../run/triggers.ts";
 import { ended, type RunRow } from "../types.ts";
-import { type Claimable, claimMeta, claimToken, isHolderGone } from "./claim-meta.ts";
+import { type Claimable, claimMeta, claimToken, lossOf } from "./claim-meta.ts";
 import { DamagedRuns } from "./damaged.ts";
 import { Neighbours } from "./neighbours.ts";
 import { Overlooked } from "./overlooked.ts";
@@ -242,9 +242,9 @@ export class Worker {
     const deadline = ports.clock.monotonic() + settings.claimMs;
     // A run that only has to pause doesn't record this store.
     const meta = lost ? { owner, recovery } : this.claimed(row, recovery);
-    const gone = died && isHolderGone(row, ports) ? ({ gone: true } as const) : {};
+    const loss = died ? lossOf(row, ports) : {};
     const acted = await acts.write(row, {
-      events: [{ kind: "run_claimed", step: "", meta: { ...meta, ...gone } }],
+      events: [{ kind: "run_claimed", step: "", meta: { ...meta, ...loss } }],
       claim: { kind: "acquire", owner, token: claimToken(ports), ttlMs: settings.claimMs, ...limits },
     });
     if (!acted) return false;

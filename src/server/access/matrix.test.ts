@@ -110,6 +110,8 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
   previewSchedule: ["runs:read", "store"],
   reportSteps: ["runs:read", "store"],
   listActs: ["audit:read", "store"],
+  getSlo: ["runs:read", "store"],
+  setSloTarget: ["admin", "store"],
   getHealth: ["runs:read", "list"],
   getStore: ["runs:read", "list"],
   getOpenApi: ["runs:read", "list"],

@@ -3,6 +3,7 @@ import { actOperations } from "./acts.ts";
 import { type Declared, declare } from "./declare.ts";
 import { flowOperations } from "./flow.ts";
 import { lookOperations } from "./looks.ts";
+import { operateOperations } from "./operate.ts";
 import type { OperationId } from "./paths.ts";
 import { queueOperations } from "./queues.ts";
 import { runOperations } from "./runs.ts";
@@ -38,6 +39,7 @@ export const operations = {
   ...queueOperations,
   ...tokenOperations,
   ...lookOperations,
+  ...operateOperations,
   ...aboutItself,
 } as const satisfies { readonly [Id in OperationId]: Declared<Id> };
 

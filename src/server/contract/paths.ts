@@ -98,6 +98,8 @@ export const PATHS = {
   createToken: "POST /v1/tokens",
   rotateToken: "POST /v1/tokens/{token}/rotate",
   revokeToken: "POST /v1/tokens/{token}/revoke",
+  getSlo: "GET /v1/slo",
+  setSloTarget: "PUT /v1/slo/{slo}",
   getHealth: "GET /v1/health",
   getStore: "GET /v1/store",
   getOpenApi: "GET /v1/openapi.json",

@@ -89,6 +89,7 @@ export const recoveryReport = z
         takenBy: z.string(),
         silentMs: z.number(),
         resumedAfterMs: z.number().nullable(),
+        recoveryMs: z.number().nullable(),
         interrupted: z.array(z.object({ step: z.string(), effect })),
         result: z.enum(["went on", "waits", "parked", "died again", "under way"]),
       }),

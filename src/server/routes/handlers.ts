@@ -5,6 +5,7 @@ import { openApi } from "../openapi.ts";
 import { actRoutes } from "./acts.ts";
 import { flowRoutes } from "./flow.ts";
 import { lookRoutes } from "./looks.ts";
+import { operateRoutes } from "./operate.ts";
 import { queueRoutes } from "./queues.ts";
 import { runRoutes } from "./runs.ts";
 import { storeRoutes } from "./store.ts";
@@ -19,6 +20,7 @@ export const handlers: Handlers = {
   ...queueRoutes,
   ...tokenRoutes,
   ...lookRoutes,
+  ...operateRoutes,
 
   getOpenApi: async ({ base }) => openApi(allOperations, "1", base),
 

@@ -40,6 +40,8 @@ export interface RecoveryIncident {
   readonly silentMs: number;
   /** From the takeover to the run's first action after it; `null` when there is none yet. */
   readonly resumedAfterMs: number | null;
+  /** From the moment at which the loss was noticed (the claim ended, or was freed) to the first action; `null` before it. */
+  readonly recoveryMs: number | null;
   readonly interrupted: readonly Interrupted[];
   readonly result: RecoveryResult;
 }
@@ -56,7 +58,7 @@ export interface RecoveryReport extends Period, LookedAt {
     /** Completed runs divided by completed and failed ones, from 0 to 1; `null` when none ended. */
     readonly completionRate: number | null;
   };
-  /** For the incidents: `silentMs` and `resumedAfterMs` together. */
+  /** Of `recoveryMs` of the incidents. */
   readonly ms: { readonly p50: number; readonly p95: number; readonly most: number } | null;
 }
 
@@ -67,9 +69,7 @@ export async function recoveryReport(store: Store, query: ReportQuery): Promise<
   const looked = new Looked();
   for await (const row of runsIn(store, query, period, looked))
     await looked.at(row.id, async () => {
-      const scan = new RecoveryScan(row);
-      for await (const { entry, events, isCopied } of linksOf(store, row)) scan.take(entry, events, isCopied);
-      const found = scan.finish();
+      const found = await incidentsOf(store, row);
       incidents.push(...found.filter(({ at }) => isWithin(period, at)));
       if (row.finishedAt === null || !isWithin(period, row.finishedAt)) return;
       if (row.status === "completed" && found.length > 0) runs.completedAfterRecovery++;
@@ -82,8 +82,15 @@ export async function recoveryReport(store: Store, query: ReportQuery): Promise<
   return { ...period, incidents, runs: { ...runs, completionRate }, ms: spread(incidents), ...looked.told };
 }
 
+/** The takeovers in one run's journal. */
+export async function incidentsOf(store: Store, row: RunRow): Promise<readonly RecoveryIncident[]> {
+  const scan = new RecoveryScan(row);
+  for await (const { entry, events, isCopied } of linksOf(store, row)) scan.take(entry, events, isCopied);
+  return scan.finish();
+}
+
 function spread(incidents: readonly RecoveryIncident[]): RecoveryReport["ms"] {
-  const all = incidents.map(({ silentMs, resumedAfterMs }) => silentMs + (resumedAfterMs ?? 0));
+  const all = incidents.flatMap(({ recoveryMs }) => recoveryMs ?? []);
   return all.length === 0 ? null : spreadOf(all);
 }
 
@@ -117,6 +124,9 @@ class RecoveryScan {
   /** The worker that had the run, and its last write. */
   #before: { readonly owner: string | null; readonly at: number } = { owner: null, at: 0 };
   #current: Mutable<RecoveryIncident> | undefined;
+  /** When the current loss was noticed; `#freedAt`: when its claim was freed. */
+  #noticedAt = 0;
+  #freedAt: number | undefined;
 
   constructor(row: RunRow) {
     this.#row = row;
@@ -132,7 +142,8 @@ class RecoveryScan {
     if (isClaim && isTakeover && !isCopied) this.#takeover(first);
     this.#history.take(entry, events);
     for (const event of events) if (event.kind !== "run_forked") this.#settle(event);
-    if (!isFreed) this.#before = { owner: this.#history.log.owner, at: first.at };
+    if (isFreed) this.#freedAt ??= first.at;
+    else this.#before = { owner: this.#history.log.owner, at: first.at };
   }
 
   finish(): readonly RecoveryIncident[] {
@@ -141,6 +152,9 @@ class RecoveryScan {
 
   #takeover({ at, seq, meta }: JournalEvent & { kind: "run_claimed" }): void {
     if (this.#current) this.#current.result = "died again";
+    // Journals of earlier versions don't tell when the claim ended.
+    this.#noticedAt = Math.min(at, this.#freedAt ?? meta.lapsed ?? this.#before.at);
+    this.#freedAt = undefined;
     this.#current = {
       run: this.#row.id,
       workflow: this.#row.workflow,
@@ -151,6 +165,7 @@ class RecoveryScan {
       takenBy: meta.owner,
       silentMs: Math.max(0, at - this.#before.at),
       resumedAfterMs: null,
+      recoveryMs: null,
       interrupted: this.#underWay(),
       result: "under way",
     };
@@ -174,6 +189,7 @@ class RecoveryScan {
       incident.result = isParked ? "parked" : "waits";
     } else incident.result = "went on";
     incident.resumedAfterMs = Math.max(0, event.at - incident.at);
+    incident.recoveryMs = Math.max(0, event.at - this.#noticedAt);
     this.#current = undefined;
   }
 }

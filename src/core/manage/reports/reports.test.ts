@@ -108,7 +108,9 @@ describe("the report of recoveries", () => {
       result: "waits",
     });
     expect(incidents[0]?.silentMs).toBeGreaterThanOrEqual(20_000);
-    expect(ms?.most).toBeGreaterThanOrEqual(20_000);
+    // From the end of its claim, not from its last write: a worker may be silent because a call takes long.
+    expect(ms?.most).toBeGreaterThanOrEqual(10_000);
+    expect(ms?.most).toBeLessThan(20_000);
   });
 
   it("counts runs that completed, also those that had lost a worker", async () => {

@@ -1,0 +1,16 @@
+import { HoldfastError } from "../../core/errors.ts";
+import { SLO_NAMES } from "../../core/manage/slo/targets.ts";
+import type { Handlers } from "../call.ts";
+import type { operateOperations } from "../contract/operate.ts";
+import { who } from "./who.ts";
+
+export const operateRoutes: Handlers<keyof typeof operateOperations> = {
+  getSlo: async ({ engine }) => engine.slo.report(),
+
+  async setSloTarget(call) {
+    const { reason: _, reset, ...change } = call.body;
+    const name = SLO_NAMES.find((one) => one === call.params.slo);
+    if (!name) throw new HoldfastError("HF-6015", { what: "service level", name: call.params.slo });
+    return call.engine.slo.setTarget(name, reset ? null : change, who(call));
+  },
+};
