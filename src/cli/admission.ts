@@ -13,6 +13,9 @@ const NEEDS: Readonly<Record<string, Permission | null>> = {
   explain: null,
   completion: null,
   "crash-test": null,
+  "report verify": null,
+  // It asks for a token itself and keeps to its scope.
+  mcp: null,
   list: "runs:read",
   show: "runs:read",
   logs: "runs:read",

@@ -179,6 +179,11 @@ export const catalog: readonly Listed[] = [
     load: async () => (await import("./commands/serve.ts")).command,
   },
   {
+    name: "mcp",
+    summary: "Let assistants look at runs over MCP, and act on them if you allow it",
+    load: async () => (await import("./commands/mcp.ts")).command,
+  },
+  {
     name: "token",
     summary: "Create, list, rotate and revoke access tokens for the server",
     load: async () => (await import("./commands/token.ts")).command,
