@@ -107,45 +107,112 @@ export function parseEntry(runId: string, entry: Entry): ParsedEntry {
   const pruned = head.d !== undefined && entry.data === null;
   const problem = dataProblem(head.d, entry.data);
   if (problem !== null) throw damaged(runId, entry.seq, entry.data === UNREADABLE ? SEALED_DAMAGE : problem);
-  let offset = entry.data === null ? 0 : valuesStart(entry.data, head);
-  const isMade = entry.data === null && head.d === undefined && head.v.some(hasLength);
-  if (isMade) throw damaged(runId, entry.seq, "It names values that it never had.");
-  if (entry.data !== null && !isWhole(entry.data, offset, head))
-    throw damaged(runId, entry.seq, "The stored values are not as long as they were.");
-  const events = head.v.map(([written, step, meta, value], index) => {
-    const kind = FORMER_NAMES[written] ?? written;
-    const full = kind === "step_started" ? { ...PLAIN_START, ...(meta as object) } : meta;
-    const event = { kind, step, meta: full, seq: entry.seq + index, at: head.t, epoch: head.e } as Mutable;
-    if (head.a !== undefined) event.actor = head.a;
-    if (typeof value === "string") event.data = { blob: value };
-    else if (value > 0 && entry.data === null) event.dropped = true;
-    else if (value > 0) event.data = (entry.data as string).slice(offset, (offset += value));
-    return event as unknown as JournalEvent;
-  });
+  const length = lengthOf(head.v);
+  if (entry.data === null && head.d === undefined && length > 0)
+    throw damaged(runId, entry.seq, "It names values that it never had.");
+  const start = entry.data === null ? 0 : checkedStart(runId, entry.seq, entry.data, length);
+  const events = eventsIn(head, entry.seq, entry.data, start);
   return { prev: head.p, events, pruned };
+}
+
+/** Where a value is that hasn't been read: in the data of an entry whose head is verified. */
+export interface UnreadPlace {
+  readonly entry: number;
+  /** The digest of the entry's data, and the length of all values in it. */
+  readonly digest: string;
+  readonly total: number;
+  readonly start: number;
+  readonly length: number;
+}
+
+export interface OutlinedEntry extends ParsedEntry {
+  /** The length of its values. */
+  readonly length: number;
+  /** The place of each event's value that is in the entry's data; `undefined` for events without one. */
+  readonly places: readonly (UnreadPlace | undefined)[];
+}
+
+/** Parses an entry that came without its data. */
+export function outlineEntry(runId: string, entry: Entry): OutlinedEntry {
+  const head = parseHead(runId, entry);
+  const total = lengthOf(head.v);
+  const { d } = head;
+  if (d === undefined && (total > 0 || entry.data !== null))
+    throw damaged(runId, entry.seq, "It names values that it never had.");
+  let start = 0;
+  const places = head.v.map(({ 3: value }) => {
+    if (typeof value !== "number" || value === 0 || d === undefined) return undefined;
+    start += value;
+    return { entry: entry.seq, digest: d, total, start: start - value, length: value };
+  });
+  const pruned = d !== undefined && entry.data === null;
+  return {
+    prev: head.p,
+    events: eventsIn(head, entry.seq, entry.data === null ? null : undefined, 0),
+    pruned,
+    length: total,
+    places,
+  };
+}
+
+/** The value at a place, once the data that it is in has been read and verified. */
+export function valueIn(runId: string, place: UnreadPlace, data: string): string {
+  const problem = dataProblem(place.digest, data);
+  if (problem !== null) throw damaged(runId, place.entry, data === UNREADABLE ? SEALED_DAMAGE : problem);
+  const start = checkedStart(runId, place.entry, data, place.total) + place.start;
+  return data.slice(start, start + place.length);
+}
+
+function checkedStart(runId: string, seq: number, data: string, length: number): number {
+  const start = startOf(data, length);
+  if (start === MARK_LENGTH || (start === 0 && length === data.length)) return start;
+  throw damaged(runId, seq, "The stored values are not as long as they were.");
 }
 
 const SEALED_DAMAGE = "The record does not open with the run's key: it was changed, moved or replaced.";
 
+/** The events of a head, each with its part of the data, in which values begin at `start`; `undefined`: it isn't read. */
+function eventsIn(head: Head, seq: number, data: string | null | undefined, start: number): JournalEvent[] {
+  const events: JournalEvent[] = [];
+  let offset = start;
+  for (const [index, [written, step, meta, value]] of head.v.entries()) {
+    const kind = FORMER_NAMES.get(written) ?? written;
+    const full = kind === "step_started" ? lengthened(meta as Partial<StepStarted>) : meta;
+    const event = { kind, step, meta: full, seq: seq + index, at: head.t, epoch: head.e } as Mutable;
+    if (head.a !== undefined) event.actor = head.a;
+    if (typeof value === "string") event.data = { blob: value };
+    else if (value > 0 && data === null) event.dropped = true;
+    else if (value > 0 && data) event.data = data.slice(offset, (offset += value));
+    events.push(event as unknown as JournalEvent);
+  }
+  return events;
+}
+
 /** Where the values begin, after the mark that blinds their digest. No value looks like a mark. */
-export const valuesStart = (data: string, { v }: Pick<Head, "v">): number =>
-  looksBlinded(data)
-    ? data.length - v.reduce((sum, [, , , value]) => sum + (typeof value === "number" ? value : 0), 0)
-    : 0;
+export const valuesStart = (data: string, { v }: Pick<Head, "v">): number => startOf(data, lengthOf(v));
 
-const hasLength = ([, , , value]: Head["v"][number]): boolean => typeof value === "number" && value > 0;
+const startOf = (data: string, length: number): number => (looksBlinded(data) ? data.length - length : 0);
 
-/** True when the values fill the data exactly. */
-const isWhole = (data: string, start: number, { v }: Pick<Head, "v">): boolean => {
-  const length = v.reduce((sum, [, , , value]) => sum + (typeof value === "number" ? value : 0), 0);
-  return start >= 0 && start + length === data.length && (start === 0 || start === MARK_LENGTH);
-};
+/** The length of the values that are in the entry's data. */
+function lengthOf(events: Head["v"]): number {
+  let length = 0;
+  for (const { 3: value } of events) if (typeof value === "number") length += value;
+  return length;
+}
 
 /** Kinds of events with another name in the first format. */
-const FORMER_NAMES: Readonly<Record<string, string>> = { parent_notified: "family_told" };
+const FORMER_NAMES: ReadonlyMap<string, string> = new Map([["parent_notified", "family_told"]]);
 
 /** The usual intent; only differences from it are written. */
 const PLAIN_START = { type: "call", effect: "repeatable", attempt: 1, call: 1 } as const;
+
+/** What most intents of a journal are: one object for all of them, because a replay reads thousands. */
+const USUAL_START: StepStarted = Object.freeze({ ...PLAIN_START });
+
+function lengthened(meta: Partial<StepStarted>): StepStarted {
+  for (const _ in meta) return { ...PLAIN_START, ...meta };
+  return USUAL_START;
+}
 
 function shortened(meta: StepStarted): Partial<StepStarted> {
   const { type, effect, attempt, call, ...rest } = meta;
@@ -207,7 +274,12 @@ export class ChainCheck {
 
   take(entry: Entry): ParsedEntry {
     if (!this.#chain.isNext(entry.seq)) throw damaged(this.#runId, this.#chain.next, "An entry is missing.");
-    const parsed = parseEntry(this.#runId, entry);
+    return this.follow(entry, parseEntry(this.#runId, entry));
+  }
+
+  /** The same for an entry that has been parsed. */
+  follow<P extends ParsedEntry>(entry: Entry, parsed: P): P {
+    if (!this.#chain.isNext(entry.seq)) throw damaged(this.#runId, this.#chain.next, "An entry is missing.");
     if (!this.#chain.take(entry, parsed.prev))
       throw damaged(this.#runId, entry.seq, "The entry does not follow the one before it.");
     return parsed;

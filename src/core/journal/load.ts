@@ -1,15 +1,19 @@
 import type { Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 import { missingValue } from "./door.ts";
-import { ChainCheck, damaged, type ParsedEntry } from "./journal.ts";
-import { entryPages, eventAt } from "./read.ts";
+import type { JournalEvent } from "./events.ts";
+import { ChainCheck, damaged, type OutlinedEntry, type ParsedEntry } from "./journal.ts";
+import { restoredPages, wholePages } from "./outlines.ts";
+import { eventAt } from "./read.ts";
 import type { RowFold } from "./row-fold.ts";
 import { restoreSnapshot, type Snapshot } from "./snapshot.ts";
 import { RunState } from "./state.ts";
+import { UnreadValues } from "./unread.ts";
 import { isUnreadable } from "./unreadable.ts";
 import type { Values } from "./values.ts";
 
 export { lastEvent } from "./door.ts";
+export { MOST_KEPT } from "./outlines.ts";
 export { isKeyAway, isUnreadable } from "./unreadable.ts";
 
 /**
@@ -22,18 +26,17 @@ export async function loadRun(
   values: Values,
   row: RunRow,
   upTo: number = row.seq,
-  fallback = true,
-  fold?: RowFold,
+  { fallback = true, fold, keeps }: LoadOptions = {},
 ): Promise<RunState> {
   for await (const seq of snapshots(store, row)) {
     if (seq > upTo) continue;
     try {
-      return await loadFrom(store, values, row, { from: seq, upTo, fold });
+      return await loadFrom(store, values, row, { from: seq, upTo, fold, keeps });
     } catch (error) {
       if (!fallback || !isUnreadable(error)) throw error;
     }
   }
-  return loadFrom(store, values, row, { from: 1, upTo, fold });
+  return loadFrom(store, values, row, { from: 1, upTo, fold, keeps });
 }
 
 /** The positions of snapshots, newest first: each names the previous one. */
@@ -46,37 +49,54 @@ export async function* snapshots(store: Store, row: RunRow): AsyncGenerator<numb
   }
 }
 
-interface Range {
+interface LoadOptions {
+  readonly fallback?: boolean;
+  /** Compares what is read with the row. */
+  readonly fold?: RowFold | undefined;
+  /** The length of the values to keep; outcomes of steps beyond it are read when they are asked for (`unread`). */
+  readonly keeps?: number | undefined;
+}
+
+interface Range extends LoadOptions {
   readonly from: number;
   readonly upTo: number;
-  /** Compares what is read with the row. */
-  readonly fold: RowFold | undefined;
 }
 
 async function loadFrom(
   store: Store,
   values: Values,
   row: RunRow,
-  { from, upTo, fold }: Range,
+  { from, upTo, fold, keeps }: Range,
 ): Promise<RunState> {
   let state = new RunState();
   fold?.begin();
   const chain = new ChainCheck(row.id, from, from === 1 ? "" : undefined);
-  for await (const entries of entryPages(store, row.id, from, upTo)) {
-    for (const entry of entries) {
-      const parsed = chain.take(entry);
+  const pages =
+    keeps === undefined
+      ? wholePages(store, row.id, from, upTo)
+      : restoredPages(store, row.id, { from, upTo, keeps });
+  for await (const { entries, outlines } of pages) {
+    for (const [index, entry] of entries.entries()) {
+      const outline = outlines?.[index];
+      const parsed = outline ? chain.follow(entry, outline) : chain.take(entry);
       // A run without any values can still report what happened in it.
       if (parsed.pruned && row.prunedAt === null) throw await missingValue(store, row.id, entry.seq);
       const isSnapshot = entry.seq === from && from > 1;
       if (isSnapshot) state = await restore(values, row, parsed, fold);
-      else state.tailBytes += entry.head.length + (entry.data?.length ?? 0);
+      else state.tailBytes += entry.head.length + (outline?.length ?? entry.data?.length ?? 0);
       const events = isSnapshot ? parsed.events.slice(1) : parsed.events;
       for (const event of events) if (event.seq <= upTo) state.apply(event);
+      if (outline) leaveUnread((state.unread ??= new UnreadValues(store, row.id)), outline);
       fold?.take(parsed.events);
     }
   }
   if (upTo === row.seq) chain.end(row.seq, row.head);
   return state;
+}
+
+function leaveUnread(unread: UnreadValues, { events, places }: OutlinedEntry): void {
+  for (const [index, place] of places.entries())
+    if (place) unread.add((events[index] as JournalEvent).seq, place);
 }
 
 async function restore(

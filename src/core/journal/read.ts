@@ -3,7 +3,7 @@ import type { JournalEvent } from "./events.ts";
 import { parseEntry } from "./journal.ts";
 
 /** Small enough that nothing else in the process waits long, large enough that a page outweighs the request. */
-const PAGE = 2_000;
+export const PAGE = 2_000;
 
 /** Entries from the one that contains `from` to the one that contains `upTo`, page by page. */
 export async function* entryPages(

@@ -182,15 +182,13 @@ export function startedRecord(
 }
 
 export function applyOutcome(record: StepRecord, event: JournalEvent, signals: readonly Signal[]): void {
-  const settle = (status: StepRecord["status"]) => {
-    Object.assign(record, { status, seq: event.seq, data: event.data, retryAt: undefined, rerun: undefined });
-  };
+  const settle = (status: StepRecord["status"]): void => settled(record, status, event);
   switch (event.kind) {
     case "step_completed": {
       settle("completed");
-      const { took } = event.meta;
-      record.took = took;
-      record.fitted = event.meta.fitted;
+      const { took, fitted } = event.meta;
+      if (record.took !== took) record.took = took;
+      if (record.fitted !== fitted) record.fitted = fitted;
       const signal = took === undefined ? undefined : signalAt(signals, took);
       if (signal) signal.taken = true;
       return;
@@ -230,6 +228,15 @@ export function applyOutcome(record: StepRecord, event: JournalEvent, signals: r
       return;
     default:
   }
+}
+
+function settled(record: StepRecord, status: StepRecord["status"], { seq, data }: JournalEvent): void {
+  record.status = status;
+  record.seq = seq;
+  record.data = data;
+  // Assigned only where it changes something: a replay settles thousands of records that have neither.
+  if (record.retryAt !== undefined) record.retryAt = undefined;
+  if (record.rerun !== undefined) record.rerun = undefined;
 }
 
 /** A schema has accepted the answer; `data` is what it made of it, if that is something else. */

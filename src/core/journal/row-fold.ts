@@ -34,7 +34,8 @@ export class RowFold {
       this.#run ??= newProjection(first.at, first.meta.version, first.meta.schema ?? 1);
     }
     this.#isFork ||= events.some(({ kind }) => kind === "run_forked");
-    if (this.#run) this.#run = projectAll(this.#run, events, this.#row.parent !== null);
+    if (this.#run && !events.every(isQuiet))
+      this.#run = projectAll(this.#run, events, this.#row.parent !== null);
   }
 
   /** How the row differs; `undefined` when it doesn't, or when that can't be determined. */
@@ -67,6 +68,10 @@ export class RowFold {
     ];
   }
 }
+
+/** True for the most frequent events, which change nothing that is compared: a replay reads thousands of them. */
+const isQuiet = ({ kind, meta }: JournalEvent): boolean =>
+  kind === "step_started" || (kind === "step_completed" && meta.usage === undefined);
 
 const TAGS = ["name", "labels", "queue", "key", "priority"] as const satisfies readonly (keyof RunTags)[];
 

@@ -23,6 +23,7 @@ import {
 } from "./records.ts";
 import { changeSteps, isUnresolved, rekey, renamedKey } from "./rename.ts";
 import { release } from "./signals.ts";
+import type { UnreadValues } from "./unread.ts";
 import { reasonOf } from "./wait-reason.ts";
 
 /** Fewer memory writes than this aren't worth pruning. */
@@ -60,6 +61,8 @@ export class RunState {
   tailBytes = 0;
   /** Only a loop makes a snapshot worthwhile: it discards the records of finished iterations. */
   looping = false;
+  /** Values that were left in the store when the run was restored. */
+  unread: UnreadValues | undefined;
   /** The steps the run failed on. */
   failedSteps: readonly string[] = [];
   /** Original keys of steps that a migration renamed, with their call number. */

@@ -9,8 +9,18 @@ export function recordedValue(execution: ActiveRun, key: string, record: StepRec
   const { data, seq, status } = record;
   // A body asks for each outcome once; keeping it would hold a long run's whole history in memory.
   record.data = undefined;
-  const value = execution.read(() => execution.deps.values.of(execution.runId, { data, seq }));
+  const value = execution.read(() => valueOf(execution, { data, seq }));
   return inspectOutcome(execution, key, { data, seq, status }, value);
+}
+
+/** Held by the record, left unread when the run was restored, or read from its position. */
+function valueOf(
+  { state, deps, runId }: ActiveRun,
+  { data, seq }: Pick<StepRecord, "data" | "seq">,
+): unknown {
+  const raw = data ?? state.unread?.get(seq);
+  if (raw instanceof Promise) return raw.then((found) => deps.values.decode(runId, found));
+  return raw === undefined ? deps.values.at(runId, seq) : deps.values.decode(runId, raw);
 }
 
 /** Only a repeatable call can contain the run's own calls and waits. */

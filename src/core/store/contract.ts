@@ -37,6 +37,11 @@ export interface Store {
   read(runId: string): Promise<RunRow | null>;
   /** Entries in order of position, starting with the entry that contains `from`; up to `limit` of them. */
   entries(runId: string, range: RunRange): Promise<readonly Entry[]>;
+  /**
+   * The same entries without their data: `""` where there is any. Missing in a store that can't read one without the
+   * other.
+   */
+  outlines?(runId: string, range: RunRange): Promise<readonly Entry[]>;
   /** The run's blobs among `hashes`; a hash that isn't stored for this run is missing from the result. */
   blobs(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The beginning of a blob, without reading the rest; missing in a store that reads blobs as a whole. */

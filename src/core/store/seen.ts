@@ -51,6 +51,7 @@ export class SeenStore implements Store {
   readonly documents?: Documents;
   readonly count?: NonNullable<Store["count"]>;
   readonly peek?: NonNullable<Store["peek"]>;
+  readonly outlines?: NonNullable<Store["outlines"]>;
   readonly transaction?: SqlTransaction;
   readonly #base: Store;
   readonly #onBack: (error: HoldfastError) => void;
@@ -67,6 +68,8 @@ export class SeenStore implements Store {
     Object.assign(this, sealOf(base));
     const count = base.count?.bind(base);
     const peek = base.peek?.bind(base);
+    const outlines = base.outlines?.bind(base);
+    if (outlines) this.outlines = (...range) => this.#ask(() => outlines(...range));
     if (peek) this.peek = (...blob) => this.#ask(() => peek(...blob));
     if (count) this.count = (query) => this.#ask(() => count(query));
     if (base.documents) this.documents = this.#askedDocuments(base.documents);

@@ -128,20 +128,25 @@ export function limitRecovery(execution: Execution, ms: number): void {
   detached(execution.ended.then(cancel), execution.deps.ports.logger, "ending a recovery");
 }
 
-/** The run's state; or, if stored data can't be read, what a person needs to know about that. */
+/**
+ * The run's state; or, if stored data can't be read, what a person needs to know about that. With `keeps`, the
+ * outcomes of steps beyond that length are read and verified when the body asks for them.
+ */
 export async function restoreRun(
   store: Store,
   values: Values,
   row: RunRow,
   { fallbackToPrevious }: Pick<RecoveryPolicy, "fallbackToPrevious">,
+  keeps?: number,
 ): Promise<RunState | HoldfastError> {
   let problem: HoldfastError | undefined;
   // Reports the problem with the newest, not that the older ones don't help.
   for (const fallback of fallbackToPrevious ? [true, false] : [false]) {
     try {
       const fold = new RowFold(row);
-      const state = await loadRun(store, values, row, row.seq, fallback, fold);
+      const state = await loadRun(store, values, row, row.seq, { fallback, fold, keeps });
       if (fold.problem !== undefined) return damaged(row.id, row.seq, fold.problem);
+      state.unread?.explain((found) => withLastGood(store, values, row, found));
       return state;
     } catch (error) {
       if (!isUnreadable(error)) throw error;

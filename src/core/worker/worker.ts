@@ -6,6 +6,7 @@ import type { Grant } from "../guards/rate-gate.ts";
 import type { EventMeta, JournalEvent } from "../journal/events.ts";
 import { foreignProblem, isUnaccepted } from "../journal/foreign.ts";
 import { waitForKey, waitsForKey } from "../journal/key-wait.ts";
+import { MOST_KEPT } from "../journal/load.ts";
 import { ScratchStore } from "../journal/scratch-store.ts";
 import { RunState } from "../journal/state.ts";
 import { isDamage, isKeyAway } from "../journal/unreadable.ts";
@@ -386,7 +387,7 @@ export class Worker {
     const { store, values, ports, time, engine } = this.#deps.execution;
     if (events) return RunState.of(events);
     try {
-      const loaded = await restoreRun(store, values, row, this.#deps.settings.recovery);
+      const loaded = await restoreRun(store, values, row, this.#deps.settings.recovery, MOST_KEPT);
       const isForeign = loaded instanceof RunState && isUnaccepted(loaded.facts);
       return isForeign ? foreignProblem(row.id) : loaded;
     } catch (error) {

@@ -16,6 +16,7 @@ import type {
   RunFilter,
   RunPage,
   RunQuery,
+  RunRange,
   Store,
   StoreCapabilities,
   StoreIdentity,
@@ -122,12 +123,20 @@ export class PostgresStore implements Store {
     return row ?? null;
   }
 
-  entries(runId: string, { from, limit }: { from: number; limit: number }): Promise<readonly Entry[]> {
+  entries(runId: string, range: RunRange): Promise<readonly Entry[]> {
+    return this.#entries("entry.data", runId, range);
+  }
+
+  outlines(runId: string, range: RunRange): Promise<readonly Entry[]> {
+    return this.#entries("CASE WHEN entry.data IS NOT NULL THEN '' END AS data", runId, range);
+  }
+
+  #entries(data: string, runId: string, { from, limit }: RunRange): Promise<readonly Entry[]> {
     const { at } = this.#place;
     const containing = `SELECT max(seq) FROM ${at}journal WHERE run = run.n AND seq <= $2`;
     return this.#call(async (database) => {
       checkLimit(limit);
-      const text = `SELECT entry.seq, entry.count, entry.head, entry.data
+      const text = `SELECT entry.seq, entry.count, entry.head, ${data}
         FROM ${at}runs AS run JOIN ${at}journal AS entry ON entry.run = run.n
         WHERE run.id = $1 AND entry.seq >= coalesce((${containing}), 0) AND entry.seq + entry.count > $2
         ORDER BY entry.seq LIMIT $3`;

@@ -29,6 +29,10 @@ const CLAIM_CHANGES: Readonly<Record<Change, string>> = {
 const CONTAINING = "SELECT max(seq) FROM journal WHERE run = runs.n AND seq <= ?";
 const NUMBER = "SELECT n FROM runs WHERE id = ?";
 
+const entries = (data: string): string =>
+  `SELECT j.seq, j.count, j.head, ${data} FROM runs JOIN journal j ON j.run = runs.n
+    WHERE runs.id = ? AND j.seq >= coalesce((${CONTAINING}), 0) AND j.seq + j.count > ? ORDER BY j.seq LIMIT ?`;
+
 /** All statements with a fixed text. Values are always bound. */
 export const SQL = {
   begin: "BEGIN IMMEDIATE",
@@ -67,8 +71,8 @@ export const SQL = {
   renew: `UPDATE runs SET claim_until = ? WHERE id = ? AND epoch = ? AND token = ? RETURNING ${ROW}`,
   read: `SELECT ${ROW} FROM runs WHERE id = ?`,
   readNumber: `SELECT ${ROW} FROM runs WHERE n = ?`,
-  entries: `SELECT j.seq, j.count, j.head, j.data FROM runs JOIN journal j ON j.run = runs.n
-    WHERE runs.id = ? AND j.seq >= coalesce((${CONTAINING}), 0) AND j.seq + j.count > ? ORDER BY j.seq LIMIT ?`,
+  entries: entries("j.data"),
+  outlines: entries("iif(j.data IS NULL, NULL, '')"),
   peek: `SELECT substr(data, 1, ?), length(data) FROM run_blobs WHERE run = (${NUMBER}) AND hash = ?`,
   blobs: `SELECT hash, data FROM run_blobs WHERE run = (${NUMBER})
     AND hash IN (SELECT value FROM json_each(?))`,

@@ -120,11 +120,12 @@ export class SqliteStore implements Store {
     return this.#look((connection) => readRow(connection, runId));
   }
 
-  entries(runId: string, { from, limit }: EntryRange): Promise<readonly Entry[]> {
-    return this.#attempt((connection) => {
-      checkLimit(limit);
-      return readEntries(connection, runId, { from, limit });
-    });
+  entries(runId: string, range: EntryRange): Promise<readonly Entry[]> {
+    return this.#attempt((connection) => readEntries(connection, SQL.entries, runId, range));
+  }
+
+  outlines(runId: string, range: EntryRange): Promise<readonly Entry[]> {
+    return this.#attempt((connection) => readEntries(connection, SQL.outlines, runId, range));
   }
 
   blobs(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
@@ -377,11 +378,17 @@ function readRow(connection: Connection, runId: string): RunRow | null {
 }
 
 /** Reads in pieces: the drivers take up to twice as long for one result of thousands of rows. */
-function readEntries(connection: Connection, runId: string, { from, limit }: EntryRange): Entry[] {
+function readEntries(
+  connection: Connection,
+  sql: string,
+  runId: string,
+  { from, limit }: EntryRange,
+): Entry[] {
+  checkLimit(limit);
   const entries: Entry[] = [];
   for (let next = from; entries.length < limit; ) {
     const most = Math.min(limit - entries.length, ENTRIES_AT_ONCE);
-    const rows = connection.prepare(SQL.entries).all(runId, next, next, most);
+    const rows = connection.prepare(sql).all(runId, next, next, most);
     for (const values of rows) entries.push(toEntry(values));
     const last = entries.at(-1);
     if (!last || rows.length < most) break;
