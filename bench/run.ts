@@ -12,6 +12,7 @@ import { save } from "./cases/save.ts";
 import { sealed } from "./cases/sealed.ts";
 import { sequential } from "./cases/sequential.ts";
 import { takeover } from "./cases/takeover.ts";
+import { comparePeers } from "./peers/run.ts";
 import { sqliteVersion } from "./workbench.ts";
 
 /** What one case measured: figures by name, and goals as met or missed. Only ratios within one run mean anything. */
@@ -44,8 +45,24 @@ const cases: Readonly<Record<string, Case>> = {
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: "boolean", default: false }, quick: { type: "boolean", default: false } },
+  options: {
+    json: { type: "boolean", default: false },
+    quick: { type: "boolean", default: false },
+    /** Beside other engines: only that, in so many rounds; positionals choose among them. */
+    peers: { type: "boolean", default: false },
+    rounds: { type: "string", default: "3" },
+    cache: { type: "string" },
+    "absurd-sql": { type: "string" },
+  },
 });
+
+if (values.peers) {
+  const { cache, "absurd-sql": absurd } = values;
+  process.stdout.write(
+    await comparePeers({ rounds: Number(values.rounds), cache, absurd, only: positionals }),
+  );
+  process.exit(0);
+}
 
 const results: Record<string, CaseReport> = {};
 for (const [name, run] of Object.entries(cases)) {
