@@ -169,6 +169,16 @@ export interface RunProjection {
   readonly snapshotSeq: number;
 }
 
+/** The fields that nearly every append changes. */
+export const COUNTED = [
+  "stepsDone",
+  "turns",
+  "usage",
+  "activeMs",
+  "activeAt",
+  "updatedAt",
+] as const satisfies readonly (keyof RunProjection)[];
+
 /** The right to advance a run. `until` is on the store's clock; 0 means free. */
 export interface Claim {
   readonly epoch: number;

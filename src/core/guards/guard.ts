@@ -33,13 +33,26 @@ export interface Guard {
   admit(admission: Admission): Admitted | Promise<Admitted>;
 }
 
-/** Runs all guards; the first stand-in ends the loop, notes add up. */
-export async function admit(guards: readonly Guard[], admission: Admission): Promise<Admitted> {
+/** Runs all guards; the first stand-in ends the loop, notes add up. A promise only if a guard gives one. */
+export function admit(guards: readonly Guard[], admission: Admission): Admitted | Promise<Admitted> {
+  for (const [index, guard] of guards.entries()) {
+    const answer = guard.admit(admission);
+    if (answer !== undefined) return admitFrom(guards.slice(index + 1), admission, answer);
+  }
+  return undefined;
+}
+
+async function admitFrom(
+  guards: readonly Guard[],
+  admission: Admission,
+  first: Admitted | Promise<Admitted>,
+): Promise<Admitted> {
   let note: Partial<StepStarted> | undefined;
-  for (const guard of guards) {
-    const answer = await guard.admit(admission);
+  for (let answer = await first, next = 0; ; next++) {
     if (answer && "value" in answer) return answer;
     if (answer) note = { ...note, ...answer.note };
+    const guard = guards[next];
+    if (!guard) return note && { note };
+    answer = await guard.admit(admission);
   }
-  return note && { note };
 }

@@ -1,4 +1,4 @@
-import { addUsage, NO_USAGE, type RunProjection, type Waiting, type WaitKind } from "../types.ts";
+import { addUsage, COUNTED, NO_USAGE, type RunProjection, type Waiting, type WaitKind } from "../types.ts";
 import type { EventKind, JournalEvent, Migrated } from "./events.ts";
 import { isForeign } from "./foreign.ts";
 import { dueAt } from "./going-on.ts";
@@ -17,7 +17,14 @@ export function projectAll<R extends RunProjection>(
   let next: RunProjection = worked(run, events);
   for (const event of events) next = project(next, event, hasParent);
   if (next.status !== "running" && next.activeAt !== null) next = { ...next, activeAt: null };
-  return { ...run, ...next, updatedAt: events.at(-1)?.at ?? run.updatedAt };
+  // Every change above copies the whole of `run`, so its other fields are still there.
+  return { ...(next as R), updatedAt: events.at(-1)?.at ?? run.updatedAt };
+}
+
+/** True when nothing but the counts differs. */
+export function differsInCounts(run: RunProjection, before: RunProjection): boolean {
+  for (const field of UNCOUNTED) if (run[field] !== before[field]) return false;
+  return true;
 }
 
 /** Events by others, which don't prove that the worker is alive. */
@@ -192,28 +199,35 @@ export const newProjection = (at: number, version: string, schema: number): RunP
   snapshotSeq: 0,
 });
 
-const blank = (
+/** The fields that few events change. */
+const UNCOUNTED = (Object.keys(newProjection(0, "", 1)) as (keyof RunProjection)[]).filter(
+  (field) => !(COUNTED as readonly string[]).includes(field),
+);
+
+function blank(
   version: string,
   schema: number,
-): Omit<RunProjection, "stepsDone" | "updatedAt" | "snapshotSeq"> => ({
-  version,
-  schema,
-  status: "queued",
-  control: "none",
-  waiting: [],
-  wakeAt: NOW,
-  recoveries: 0,
-  usage: NO_USAGE,
-  turns: 0,
-  activeMs: 0,
-  activeAt: null,
-  budget: null,
-  openChildren: 0,
-  pinned: false,
-  prunedAt: null,
-  error: null,
-  finishedAt: null,
-});
+): Omit<RunProjection, "stepsDone" | "updatedAt" | "snapshotSeq"> {
+  return {
+    version,
+    schema,
+    status: "queued",
+    control: "none",
+    waiting: [],
+    wakeAt: NOW,
+    recoveries: 0,
+    usage: NO_USAGE,
+    turns: 0,
+    activeMs: 0,
+    activeAt: null,
+    budget: null,
+    openChildren: 0,
+    pinned: false,
+    prunedAt: null,
+    error: null,
+    finishedAt: null,
+  };
+}
 
 const ofKind =
   (kind: WaitKind) =>

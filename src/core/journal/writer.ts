@@ -10,13 +10,13 @@ import type { EventDraft, JournalEvent } from "./events.ts";
 import { buildEntry, ChainCheck, innerBlobs } from "./journal.ts";
 import { Openings } from "./openings.ts";
 import { recordsOf } from "./placed-records.ts";
-import { projectAll } from "./project.ts";
+import { differsInCounts, projectAll } from "./project.ts";
 import { entryPages } from "./read.ts";
 import type { RunState } from "./state.ts";
 
 export interface PendingEvent {
   readonly event: EventDraft;
-  readonly blobs?: readonly Blob[];
+  readonly blobs?: readonly Blob[] | undefined;
   /** The record that shows its value. */
   readonly record?: RecordDraft | undefined;
   /** True for an intent, which is held back while the run is told to stop. */
@@ -357,7 +357,8 @@ export class RunWriter implements AppendSource, Pen {
       : { kind: "hold", ttlMs: this.#deps.ttlMs };
     const expect = { seq: this.row.seq, epoch, token };
     const records = recordsOf(this.#deps.store, pending, events);
-    const append: Append = { run, expect, claim, entries: [entry], head, blobs, ...records };
+    const small = claim.kind === "hold" && differsInCounts(run, this.row) ? COUNTS_ONLY : undefined;
+    const append: Append = { run, expect, claim, entries: [entry], head, blobs, ...small, ...records };
     const row = { ...run, seq: this.row.seq + events.length, head };
     this.#flight = { pending, events, entry, row, sentAt: this.#deps.ports.clock.monotonic() };
     return append;
@@ -478,6 +479,7 @@ function lighten(event: JournalEvent): JournalEvent {
 /** The maximum number of unsaved events while a run continues without its store; then it waits. */
 const MAX_UNWRITTEN = 1_000;
 
+const COUNTS_ONLY = { countsOnly: true } as const;
 const NO_BLOBS: readonly Blob[] = [];
 const NO_HASHES: readonly string[] = [];
 

@@ -25,7 +25,7 @@ const isCall = (handle: object): handle is OpenCall => "frame" in handle && "pla
 
 /** A promise that knows whether it is awaited: `await`, `then`, and combined promises all come here. */
 class Answer<T> extends Promise<T> {
-  heard: () => void = () => undefined;
+  heard: (() => void) | undefined;
 
   /** Promises derived from it are ordinary ones. */
   static override get [Symbol.species](): PromiseConstructor {
@@ -42,7 +42,7 @@ class Answer<T> extends Promise<T> {
     onDone?: ((value: T) => A | PromiseLike<A>) | null,
     onFailed?: ((error: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    this.heard();
+    this.heard?.();
     return super.then(onDone, onFailed);
   }
 }
@@ -57,6 +57,14 @@ interface Asked {
   readonly enough?: Promise<unknown>;
 }
 
+function unheardIn(scope: Scope): Set<Unheard> {
+  const known = unheard.get(scope);
+  if (known) return known;
+  const open = new Set<Unheard>();
+  unheard.set(scope, open);
+  return open;
+}
+
 /** Records a request in `scope` until it is awaited or done. */
 export function asked<T>(
   scope: Scope,
@@ -64,21 +72,23 @@ export function asked<T>(
   work: Promise<T>,
   { site, enough = work }: Asked,
 ): Promise<T> {
-  const answer = new Answer<T>((resolve, reject) => {
-    work.then(resolve, (error: unknown) => {
-      addSite(error, site);
-      reject(error);
-    });
-  });
   const one: Unheard = { key, enough };
-  const open = unheard.get(scope) ?? new Set();
-  unheard.set(scope, open.add(one));
+  const open = unheardIn(scope).add(one);
   const forget = () => void open.delete(one);
-  answer.heard = forget;
-  answer.keep();
-  work.then(forget, (error: unknown) => {
-    one.failure = { error };
+  const answer = new Answer<T>((resolve, reject) => {
+    const done = (value: T): void => {
+      forget();
+      resolve(value);
+    };
+    const failed = (error: unknown): void => {
+      addSite(error, site);
+      one.failure = { error };
+      answer.keep();
+      reject(error);
+    };
+    work.then(done, failed);
   });
+  answer.heard = forget;
   if (enough !== work) enough.then(forget, forget);
   return answer;
 }

@@ -60,18 +60,25 @@ export class Handle<T> implements OpenStep<T> {
 export const mayRepeat = ({ kind, meta }: EventDraft): boolean =>
   kind === "step_started" && meta.type === "call" && meta.effect === "repeatable" && !meta.undo;
 
-/** Calls the function in its own scope, until it ends or its time is up. */
-export async function callWork<T>(
+/** Calls the function in its own scope, until it ends or its time is up. A promise only if there is a wait. */
+export function callWork<T>(
   execution: ActiveRun,
   handle: Handle<T>,
   work: (call: StepCall) => T | Promise<T>,
+): T | Promise<T> {
+  const { options, place, frame } = handle;
+  const { timeoutMs } = options;
+  if (timeoutMs !== undefined) return inTime(execution, handle, work, timeoutMs);
+  return whole(execution, innerScope(place.scope, place.name, { frame }), handle, work);
+}
+
+async function inTime<T>(
+  execution: ActiveRun,
+  handle: Handle<T>,
+  work: (call: StepCall) => T | Promise<T>,
+  timeoutMs: number,
 ): Promise<T> {
-  const { timeoutMs } = handle.options;
   const { scope, name } = handle.place;
-  if (timeoutMs === undefined) {
-    const inner = innerScope(scope, name, { frame: handle.frame });
-    return whole(execution, inner, handle, work);
-  }
   const abort = innerAbort(scope.abort);
   handle.signal = abort.signal;
   const inner = innerScope(scope, name, { frame: handle.frame, abort: abort.signal });
@@ -92,18 +99,27 @@ export async function callWork<T>(
 }
 
 /** The function with everything that it has requested. */
-async function whole<T>(
+function whole<T>(
   execution: ActiveRun,
   scope: Scope,
   handle: Handle<T>,
   work: (call: StepCall) => T | Promise<T>,
-): Promise<T> {
+): T | Promise<T> {
   const { observer } = execution.deps;
   const call = observer?.call ? () => observed(execution, handle, observer, work) : () => work(handle);
-  const value = await execution.within(scope, call);
-  if (hasLeft(execution, scope)) await untilDone(execution, scope);
+  const value = execution.within(scope, call);
+  if (isThenable(value) || hasLeft(execution, scope)) return wholeLater(execution, scope, value);
   return value;
 }
+
+async function wholeLater<T>(execution: ActiveRun, scope: Scope, value: T | Promise<T>): Promise<T> {
+  const done = await value;
+  if (hasLeft(execution, scope)) await untilDone(execution, scope);
+  return done;
+}
+
+const isThenable = (value: unknown): boolean =>
+  (typeof value === "object" || typeof value === "function") && value !== null && "then" in value;
 
 /** The same, in the observer's context. */
 function observed<T>(

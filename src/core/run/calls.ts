@@ -39,14 +39,14 @@ export class Calls {
   }
 
   /** Counts a call that is about to begin: its intent is being written, and would be left without an outcome. */
-  async begin<T>(intent: Promise<T>): Promise<T> {
+  begin(): void {
     this.#beginning++;
-    try {
-      return await intent;
-    } finally {
-      this.#beginning--;
-      this.#wake();
-    }
+  }
+
+  /** Called when its intent is written, or never will be: the call begins within this turn. */
+  begun(): void {
+    this.#beginning--;
+    this.#wake();
   }
 
   /** Resolves when none is in progress or about to begin. */

@@ -26,9 +26,9 @@ import type { RunRow, Waiting } from "../types.ts";
 import { Aborts } from "./aborts.ts";
 import { type ActiveRun, type ExecutionEnd, never } from "./active-run.ts";
 import { Blame } from "./blame.ts";
-import { mayRepeat } from "./call.ts";
 import { Calls } from "./calls.ts";
 import type { ExecutionDeps } from "./execution-deps.ts";
+import { writeIntent } from "./intent.ts";
 import { RunMemory } from "./memory.ts";
 import { broken } from "./problems.ts";
 import type { Frame, Scope } from "./scope.ts";
@@ -218,26 +218,12 @@ export class Execution implements ActiveRun {
    * decided from outside in the meantime and the intent wasn't written. While the store fails and runs continue anyway,
    * a repeatable call's intent need not be durable.
    */
-  async intent(event: EventDraft, frame: Frame | undefined, more: IntentParts = {}): Promise<boolean> {
+  intent(event: EventDraft, frame: Frame | undefined, more: IntentParts = {}): Promise<boolean> {
     this.intents++;
     this.memory.live();
-    if (this.#draining) await never();
+    if (this.#draining) return never();
     this.inspector?.note();
-    // While the run is told to stop, an intent is held back, and the calls around it count as waiting.
-    this.calls.block(frame);
-    const written = new Promise<"durable" | "ahead" | "overtaken">((resolve) => {
-      const undo = isUndo(event.step);
-      const [onDurable, onOvertaken] = [() => resolve("durable"), () => resolve("overtaken")];
-      const onAhead = !undo && mayRepeat(event) ? () => resolve("ahead") : undefined;
-      this.writer.record({ event, ...more, intent: true, undo, onDurable, onOvertaken, onAhead });
-      this.considerEnding();
-    });
-    const became = await this.calls.begin(written);
-    this.calls.unblock(frame);
-    const isLate = this.deps.ports.clock.monotonic() >= this.writer.deadline;
-    if (isLate && became !== "ahead") await this.#renewNow();
-    if (this.closed) await never();
-    return became !== "overtaken";
+    return writeIntent(this, event, frame, { ...more, renew: () => this.#renewNow() });
   }
 
   /** Decides a step without a call: intent and outcome are one write, so that no crash separates them. */

@@ -7,12 +7,12 @@ import { argsDigest, hasChanged, stillAdmitted } from "../guards/subject.ts";
 import { fingerprint } from "../hash.ts";
 import type { EventDraft, StepStarted } from "../journal/events.ts";
 import { decidedAt, type StepRecord } from "../journal/records.ts";
-import { type Encoded, toError } from "../journal/values.ts";
+import type { Encoded } from "../journal/values.ts";
 import { undoKey } from "../keys.ts";
-import type { RetryPolicy } from "../options.ts";
 import { addSite } from "../values/stack.ts";
 import { type ActiveRun, never } from "./active-run.ts";
 import { admissionOf } from "./admission.ts";
+import { decideRetry, tooLong } from "./after-failure.ts";
 import { callWork, Handle, type StepPlace } from "./call.ts";
 import {
   askVerify,
@@ -24,10 +24,10 @@ import {
   settleUnknown,
   thrownDoubt,
 } from "./doubt.ts";
-import { leavesOpen, leavesUnproven, provesNotDone } from "./failures.ts";
+import { leavesUnproven, provesNotDone } from "./failures.ts";
 import { checkKeyOption } from "./key-answer.ts";
 import { recordedValue, refuseInside } from "./recorded.ts";
-import { defaultRetry, isFatal, nextRetry, type RetryDecision, retryAfterMs, retryPolicy } from "./retry.ts";
+import { defaultRetry, isFatal, retryAfterMs, retryPolicy } from "./retry.ts";
 import { hasUndosInside, isCancelling, isOpenFailure, mustSettle } from "./undo-doubts.ts";
 
 /**
@@ -55,24 +55,35 @@ export async function runStep<T>(
     const open = handle as Handle<T>;
     let value: T;
     try {
-      value = await callWork(execution, open, work);
+      const made = callWork(execution, open, work);
+      value = made instanceof Promise ? await made : made;
     } catch (error) {
       handle = await failStep(execution, open, error);
       continue;
     }
-    return completeStep(execution, open, value);
+    const ended = endStep(execution, open, value);
+    return ended instanceof Promise ? await ended : ended;
   }
   return handle.value;
 }
 
-export async function beginStep<T>(
+export function beginStep<T>(
   execution: ActiveRun,
   place: StepPlace,
   options: StepOptions<T> = {},
 ): Promise<StepHandle<T>> {
-  await execution.enter();
+  return execution.isOpen
+    ? beginNow(execution, place, options)
+    : execution.enter().then(() => beginNow(execution, place, options));
+}
+
+function beginNow<T>(
+  execution: ActiveRun,
+  place: StepPlace,
+  options: StepOptions<T>,
+): Promise<StepHandle<T>> {
   // An abandoned call may still be running; whatever it starts now leads nowhere.
-  if (place.scope.frame?.ended) await never();
+  if (place.scope.frame?.ended) return never();
   refuseInside(place);
   const record = place.scope.node?.records.get(place.name);
   return record
@@ -238,7 +249,8 @@ async function startStep<T>(
   probe("C03:before-intent", where);
   const { guards } = execution;
   const admission = admissionOf(execution, place, options, started);
-  const admitted = guards.length === 0 ? undefined : await admit(guards, admission);
+  const answer = admit(guards, admission);
+  const admitted = answer instanceof Promise ? await answer : answer;
   if (admitted && "value" in admitted) return standIn(execution, place, started, admitted);
   if (hasChanged(execution, options, started)) return startStep(execution, place, options, record);
   const meta = admitted ? { ...started, ...admitted.note } : started;
@@ -275,8 +287,11 @@ export async function standIn<T>(
   return { done: true, value: values.echo(encoded) as T };
 }
 
-export async function completeStep<T>(execution: ActiveRun, handle: OpenStep<T>, value: T): Promise<T> {
-  const open = handle as Handle<T>;
+export const completeStep = async <T>(execution: ActiveRun, handle: OpenStep<T>, value: T): Promise<T> =>
+  endStep(execution, handle as Handle<T>, value);
+
+/** Records the outcome of a call that has returned. A promise only if there is something to wait for. */
+function endStep<T>(execution: ActiveRun, open: Handle<T>, value: T): T | Promise<T> {
   const { probe } = execution.deps.ports;
   const where = { runId: execution.runId, step: open.step };
   probe("C07:after-call", where);
@@ -284,26 +299,25 @@ export async function completeStep<T>(execution: ActiveRun, handle: OpenStep<T>,
   try {
     encoded = execution.deps.values.encode(open.step, value, open.place.scope.shared);
   } catch (error) {
-    return (await failStep(execution, open, error)) as never;
+    return failStep(execution, open, error) as Promise<never>;
   }
   if (execution.closed) return abandon(execution, open, encoded);
   const ms = Math.round(execution.deps.ports.clock.monotonic() - open.startedAt);
   const meta = { ...(ms > 0 ? { ms } : {}), ...(open.frame.usage ? { usage: open.frame.usage } : {}) };
-  const saved = new Promise<void>((resolve) => {
-    execution.record(
-      { kind: "step_completed", step: open.step, meta, data: encoded.data },
-      encoded.blobs,
-      () => {
-        probe("C09:after-completion", where);
-        resolve();
-      },
-    );
-  });
+  const event = { kind: "step_completed", step: open.step, meta, data: encoded.data } as const;
+  const write = (saved?: () => void): void =>
+    execution.record(event, encoded.blobs, () => {
+      probe("C09:after-completion", where);
+      saved?.();
+    });
+  const seen = (): T => {
+    const value = execution.deps.values.echo(encoded) as T;
+    addCompensation(execution, open.place, open.options, undefined, value);
+    return value;
+  };
+  const saved = open.options.flush ? new Promise<void>(write) : write();
   execution.callEnded(open.frame);
-  if (open.options.flush) await saved;
-  const seen = execution.deps.values.echo(encoded) as T;
-  addCompensation(execution, open.place, open.options, undefined, seen);
-  return seen;
+  return saved instanceof Promise ? saved.then(seen) : seen();
 }
 
 /** Another worker has the run: the result is kept as evidence, and this call leads nowhere. */
@@ -360,17 +374,6 @@ export async function failStep<T>(
     open.options,
     execution.state.find(open.step),
   )) as OpenStep<T>;
-}
-
-/**
- * The receiver asks for a longer wait than allowed: the error names both times, and a resume waits as long as asked.
- */
-function tooLong(step: string, thrown: unknown, next: RetryDecision): Error | undefined {
-  if (next.retry || !next.isTooLong) return undefined;
-  const detail = { step, message: toError(thrown).message, times: next.why };
-  return Object.assign(new HoldfastError("HF-2203", detail, { cause: thrown }), {
-    retryAfterMs: next.askedMs,
-  });
 }
 
 /**
@@ -432,27 +435,6 @@ async function waitForRetry(execution: ActiveRun, { key, scope }: StepPlace): Pr
     if (time.now() >= until) return;
     await execution.wait(key, { kind: "retry", step: key, since: time.now(), until }, scope.frame);
   }
-}
-
-function decideRetry<T>(
-  execution: ActiveRun,
-  open: Handle<T>,
-  thrown: unknown,
-  record: StepRecord | undefined,
-): ReturnType<typeof nextRetry> {
-  const { time, ports } = execution.deps;
-  if (open.place.scope.abort.aborted) return { retry: false, why: "The call was told to stop." };
-  // Our own errors are final, except for these: the next attempt may be faster, or answered.
-  const error = leavesOpen(thrown) ? new Error(thrown.message) : thrown;
-  const fallback: RetryPolicy =
-    open.frame.effect === "once" ? { ...defaultRetry, attempts: 1 } : defaultRetry;
-  return nextRetry(retryPolicy(open.options.retry, fallback), {
-    attempt: (record?.failures ?? 0) + 1,
-    waitedMs: record?.waitedMs ?? 0,
-    error,
-    random: () => ports.ids.random(),
-    now: time.now(),
-  });
 }
 
 function addCompensation<T>(

@@ -93,7 +93,7 @@ export class CommitQueue {
     this.#scheduled = true;
     const flush = () => {
       this.#scheduled = false;
-      detached(this.#flush(), this.#ports.logger, "a flush");
+      this.#flush();
     };
     const { restMs } = this.health;
     if (restMs === 0) this.#ports.clock.defer(flush);
@@ -103,10 +103,12 @@ export class CommitQueue {
   #takeAll(): Part[] {
     const sources = this.#dirty;
     this.#dirty = new Set();
-    return [...sources].flatMap((source) => {
+    const parts: Part[] = [];
+    for (const source of sources) {
       const append = this.#ask(source, () => source.take());
-      return append ? [{ source, append }] : [];
-    });
+      if (append) parts.push({ source, append });
+    }
+    return parts;
   }
 
   /** A run that throws here is stopped on its own: the others continue. */
@@ -124,33 +126,30 @@ export class CommitQueue {
     this.#ask(source, () => source.settle(result));
   }
 
-  async #flush(): Promise<void> {
+  #flush(): void {
     const batch = this.#takeAll();
     if (batch.length === 0) return this.#schedule();
     this.#writing = true;
     const start = this.#ports.clock.monotonic();
-    const settle = await this.#write(batch);
-    const ms = this.#ports.clock.monotonic() - start;
-    this.health.writes.add(ms);
-    this.options.onFlush?.(
-      batch.map(({ append }) => append),
-      ms,
-    );
-    this.#writing = false;
-    this.flushes++;
-    settle();
-    this.#schedule();
-  }
-
-  /** Returns a function that tells the sources. */
-  async #write(batch: readonly Part[]): Promise<() => void> {
-    try {
-      const results = await this.#store.append(batch.map(({ append }) => append));
+    const appends = batch.map(({ append }) => append);
+    const written = (settle: () => void): void => {
+      const ms = this.#ports.clock.monotonic() - start;
+      this.health.writes.add(ms);
+      this.options.onFlush?.(appends, ms);
+      this.#writing = false;
+      this.flushes++;
+      settle();
+      this.#schedule();
+    };
+    const saved = (results: readonly AppendResult[]): void => {
       this.health.saved();
-      return () => batch.forEach(({ source }, index) => this.#tell(source, results[index] as CommitResult));
-    } catch (error) {
-      return this.#lookUp(batch, error);
-    }
+      written(() => {
+        for (const [index, { source }] of batch.entries()) this.#tell(source, results[index] as CommitResult);
+      });
+    };
+    const failed = async (error: unknown): Promise<void> => written(await this.#lookUp(batch, error));
+    const flushed = this.#store.append(appends).then(saved, failed);
+    detached(flushed, this.#ports.logger, "a flush");
   }
 
   /** After an unknown outcome: asks the store what it has, and writes only the rest. */

@@ -167,6 +167,11 @@ export interface Append {
   /** `null` creates the run, and is refused if it exists. */
   readonly expect: Expected | null;
   readonly claim: ClaimChange;
+  /**
+   * True when `run` differs from the row at `expect` in nothing but its `COUNTED` fields: a store may write only these, the
+   * position, the head and the claim. A position says what the row is, so a store that ignores this writes the same.
+   */
+  readonly countsOnly?: true;
   /** Only for a create without limits, and only with `capabilities.limits`; a store without it throws HF-3092. */
   readonly alone?: Alone;
   /** In order, without a gap; one, unless a run is created as a copy of another, or erased. */

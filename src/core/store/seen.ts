@@ -102,8 +102,10 @@ export class SeenStore implements Store {
   async append(batch: readonly Append[]): Promise<readonly AppendResult[]> {
     const before = batch.map(({ run }) => this.#marks.get(run.id));
     const results = await this.#ask(() => this.#base.append(batch));
-    for (const [index, append] of batch.entries())
-      await this.#appended(append, results[index], before[index]);
+    for (const [index, append] of batch.entries()) {
+      const checking = this.#appended(append, results[index], before[index]);
+      if (checking) await checking;
+    }
     return results;
   }
 
@@ -193,19 +195,21 @@ export class SeenStore implements Store {
     }
   }
 
-  async #appended(append: Append, result: AppendResult | undefined, before?: Mark): Promise<void> {
-    const { run, expect, claim, entries, head } = append;
-    if (!result) return;
-    if (!result.ok && result.reason === "damaged") return;
+  /** A promise only if the store must be asked. */
+  #appended(append: Append, result: AppendResult | undefined, before?: Mark): Promise<void> | undefined {
+    const { run, expect, claim } = append;
+    if (!result || (!result.ok && result.reason === "damaged")) return undefined;
     if (!result.ok) return this.#see(run.id, result.row, before);
-    if (claim.kind === "erase") return void this.#marks.delete(run.id);
-    if (expect === null && before && !before.isOver && !(await this.#wasDeleted(run.id, before)))
-      throw this.#wentBack(`run ${run.id} was gone`);
-    const last = entries.at(-1) as Entry;
-    const { epoch } = claimAfter({ ...UNCLAIMED, epoch: expect?.epoch ?? 0 }, claim, 0);
-    const { createdAt } = expect === null ? run : (before ?? run);
-    const mark = { epoch, seq: last.seq + last.count - 1, head, isOver: terminal(run.status), createdAt };
-    this.#mark(run.id, mark, expect === null);
+    if (claim.kind === "erase") this.#marks.delete(run.id);
+    else if (expect === null && before && !before.isOver) return this.#createdAgain(append, before);
+    else this.#mark(run.id, markAfter(append, before), expect === null);
+    return undefined;
+  }
+
+  async #createdAgain(append: Append, before: Mark): Promise<void> {
+    const { id } = append.run;
+    if (!(await this.#wasDeleted(id, before))) throw this.#wentBack(`run ${id} was gone`);
+    this.#mark(id, markAfter(append, before), true);
   }
 
   /** Someone may have deleted the run that was seen here, and even started another one with its id. */
@@ -238,6 +242,13 @@ export class SeenStore implements Store {
     this.#onBack(this.#back);
     return this.#back;
   }
+}
+
+function markAfter({ run, expect, claim, entries, head }: Append, before: Mark | undefined): Mark {
+  const last = entries.at(-1) as Entry;
+  const { epoch } = claimAfter({ ...UNCLAIMED, epoch: expect?.epoch ?? 0 }, claim, 0);
+  const { createdAt } = expect === null ? run : (before ?? run);
+  return { epoch, seq: last.seq + last.count - 1, head, isOver: terminal(run.status), createdAt };
 }
 
 const markOf = ({ claim, seq, head, status, createdAt }: RunRow): Mark => ({

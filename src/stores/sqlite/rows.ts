@@ -20,8 +20,8 @@ export function insertValues(append: Append, now: number): SqlValue[] {
 
 export function updateValues(append: Append, now: number, extent: Extent): SqlValue[] {
   const { run, claim, expect } = append;
-  const values: SqlValue[] = steadyValues(append);
-  if (extent !== "steady") values.push(run.status, run.wakeAt);
+  const values: SqlValue[] = extent === "counts" ? countedValues(append) : steadyValues(append);
+  if (extent === "moving" || extent === "whole") values.push(run.status, run.wakeAt);
   if (extent === "whole") values.push(run.prunedAt);
   if (claim.kind === "acquire") values.push(claim.owner, claim.token, now + claim.ttlMs);
   if (claim.kind === "hold") values.push(now + claim.ttlMs);
@@ -33,31 +33,29 @@ export function updateValues(append: Append, now: number, extent: Extent): SqlVa
   return values;
 }
 
-function steadyValues({ run, entries, head }: Append): SqlValue[] {
-  const { version, schema, control, waiting, recoveries, stepsDone, usage, turns } = run;
-  const { activeMs, activeAt, budget, openChildren, pinned, error, updatedAt, finishedAt, snapshotSeq } = run;
-  const last = entries.at(-1) as Entry;
+function countedValues({ run, entries, head }: Append): SqlValue[] {
+  const { stepsDone, usage, turns, activeMs, activeAt, updatedAt } = run;
+  const { seq, count } = entries.at(-1) as Entry;
+  const { tokens, costUsd } = usage;
+  return [stepsDone, tokens, costUsd, turns, activeMs, activeAt, updatedAt, seq + count - 1, head];
+}
+
+function steadyValues(append: Append): SqlValue[] {
+  const { version, schema, control, waiting, recoveries, budget } = append.run;
+  const { openChildren, pinned, error, finishedAt, snapshotSeq } = append.run;
   return [
+    ...countedValues(append),
     version,
     schema,
     control,
     waiting.length === 0 ? "[]" : JSON.stringify(waiting),
     recoveries,
-    stepsDone,
-    usage.tokens,
-    usage.costUsd,
-    turns,
-    activeMs,
-    activeAt,
     budget === null ? null : JSON.stringify(budget),
     openChildren,
     pinned ? 1 : 0,
     error,
-    updatedAt,
     finishedAt,
     snapshotSeq,
-    last.seq + last.count - 1,
-    head,
   ];
 }
 
@@ -76,26 +74,26 @@ type RowValues = [
   queue: string | null,
   key: string | null,
   priority: number,
-  version: string,
-  schema: number,
-  control: RunRow["control"],
-  waiting: string,
-  recoveries: number,
   stepsDone: number,
   tokens: number,
   costUsd: number,
   turns: number,
   activeMs: number,
   activeAt: number | null,
+  updatedAt: number,
+  seq: number,
+  head: string,
+  version: string,
+  schema: number,
+  control: RunRow["control"],
+  waiting: string,
+  recoveries: number,
   budget: string | null,
   openChildren: number,
   pinned: number,
   error: string | null,
-  updatedAt: number,
   finishedAt: number | null,
   snapshotSeq: number,
-  seq: number,
-  head: string,
   status: RunRow["status"],
   wakeAt: number | null,
   prunedAt: number | null,
@@ -115,7 +113,7 @@ export function toRow(values: readonly SqlValue[]): RunRow {
 function built(values: readonly SqlValue[]): RunRow {
   const [id, workflow, lineage, parentRun, parentStep, originRun, originSeq, createdAt] = values as RowValues;
   const at = values as RowValues;
-  const [labels, waiting, budget] = [at[9], at[16], at[24]];
+  const [labels, waiting, budget] = [at[9], at[25], at[27]];
   return {
     id,
     workflow,
@@ -128,25 +126,25 @@ function built(values: readonly SqlValue[]): RunRow {
     queue: at[10],
     key: at[11],
     priority: at[12],
-    version: at[13],
-    schema: at[14],
-    control: at[15],
+    version: at[22],
+    schema: at[23],
+    control: at[24],
     waiting: waiting === "[]" ? [] : JSON.parse(waiting),
-    recoveries: at[17],
-    stepsDone: at[18],
-    usage: { tokens: at[19], costUsd: at[20] },
-    turns: at[21],
-    activeMs: at[22],
-    activeAt: at[23],
+    recoveries: at[26],
+    stepsDone: at[13],
+    usage: { tokens: at[14], costUsd: at[15] },
+    turns: at[16],
+    activeMs: at[17],
+    activeAt: at[18],
     budget: budget === null ? null : JSON.parse(budget),
-    openChildren: at[25],
-    pinned: at[26] !== 0,
-    error: at[27],
-    updatedAt: at[28],
-    finishedAt: at[29],
-    snapshotSeq: at[30],
-    seq: at[31],
-    head: at[32],
+    openChildren: at[28],
+    pinned: at[29] !== 0,
+    error: at[30],
+    updatedAt: at[19],
+    finishedAt: at[31],
+    snapshotSeq: at[32],
+    seq: at[20],
+    head: at[21],
     status: at[33],
     wakeAt: at[34],
     prunedAt: at[35],

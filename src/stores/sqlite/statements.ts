@@ -5,9 +5,14 @@ const words = (text: string): string[] => text.trim().split(/\s+/);
 const IDENTITY = words(
   "id workflow lineage parent_run parent_step origin_run origin_seq created_at name labels queue run_key priority",
 );
-const STEADY =
-  words(`version schema control waiting recoveries steps_done tokens cost_usd turns active_ms active_at budget
-  open_children pinned error updated_at finished_at snapshot_seq seq head`);
+/** What nearly every append changes. */
+const COUNTED = words("steps_done tokens cost_usd turns active_ms active_at updated_at seq head");
+const STEADY = [
+  ...COUNTED,
+  ...words(
+    `version schema control waiting recoveries budget open_children pinned error finished_at snapshot_seq`,
+  ),
+];
 /** Projected columns with an index: those that change occasionally, and the one that every list uses. */
 const MOVING = words("status wake_at");
 const PRUNING = words("pruned_at");
@@ -105,12 +110,13 @@ export const SQL = {
 
 /**
  * How much of a run an append may change. SQLite rewrites every index with a changed column, so most appends change
- * none: `steady` requires status and wake time to stay the same, `moving` sets them, and both are for runs that still
- * have all their values; `whole` sets everything.
+ * none: `counts` is for those that say that only counts differ; `steady` requires status and wake time to stay the
+ * same, `moving` sets them, and both are for runs that still have all their values; `whole` sets everything.
  */
-export type Extent = "steady" | "moving" | "whole";
+export type Extent = "counts" | "steady" | "moving" | "whole";
 
 const EXTENTS: Readonly<Record<Extent, { readonly sets: readonly string[]; readonly needs: string }>> = {
+  counts: { sets: COUNTED, needs: "" },
   steady: { sets: STEADY, needs: "AND status = ? AND wake_at IS ? AND pruned_at IS NULL" },
   moving: { sets: [...STEADY, ...MOVING], needs: "AND pruned_at IS NULL" },
   whole: { sets: [...STEADY, ...MOVING, ...PRUNING], needs: "" },
@@ -124,6 +130,7 @@ function update(kind: Change, isOwner: boolean, extent: Extent): string {
 }
 
 const extents = (kind: Change, isOwner: boolean): Readonly<Record<Extent, string>> => ({
+  counts: update(kind, isOwner, "counts"),
   steady: update(kind, isOwner, "steady"),
   moving: update(kind, isOwner, "moving"),
   whole: update(kind, isOwner, "whole"),

@@ -366,6 +366,7 @@ function change(connection: Connection, append: Append, now: number): boolean {
     const statement = connection.prepare(statements[extent]);
     return Number(statement.run(...updateValues(append, now, extent)).changes) === 1;
   };
+  if (append.countsOnly) return attempt("counts");
   if (run.prunedAt !== null) return attempt("whole");
   // A change of claim owner nearly always changes the status, so `steady` isn't worth trying.
   const isSteady = claim.kind === "hold" || claim.kind === "keep";
