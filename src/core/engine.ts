@@ -154,10 +154,10 @@ export class Engine {
     const observer = engineObserver(options, this.#store, this.#ports);
     this.#queue = openQueue(this.#store, this.#ports, this.#emitter, options, observer);
     this.#sweepMs = checkNumber("sweepMs", options.sweepMs ?? 1_000);
-    this.#watch = new RunWatch(this.#store, this.#queue, this.#ports, this.#sweepMs);
     const around = { workflows: this.#workflows, written: this.#written, observer };
     this.audit = new Audit(this.#store, this.#ports, options.audit);
     this.#parts = engineParts(options, this.#store, this.#queue, this.#ports, around);
+    this.#watch = new RunWatch(this.#parts, this.#queue, this.#sweepMs, (id) => this.#slot.active(id));
     this.#control = new Control(this.#parts);
     this.#decisions = new Decisions(this.#parts);
     this.#family = new Family(this.#parts, this.#control);
@@ -294,7 +294,7 @@ export class Engine {
   /** The result of a completed run; throws HF-2101 (failed), HF-2110 (cancelled) or HF-3010 (damaged). */
   async result<O = unknown>(runId: string): Promise<O> {
     const row = await this.#until(runId, ({ status, damage }) => ended(status) || damage !== undefined);
-    return (await readResult(this.#store, this.#parts.values, insistOn(row))) as O;
+    return (await readResult(this.#parts, insistOn(row), this.#watch.ending(row))) as O;
   }
 
   /** Resolves with the run once nothing is in progress: it has ended, is paused, or waits for something. */
@@ -330,7 +330,7 @@ export class Engine {
   /** Describes in one sentence what the run does or waits for, and what a person can do about it. */
   async status(runId: string): Promise<RunReport> {
     checkId(runId);
-    return readStatus(this.#parts, runId, heldRun(this.#queue.health, this.#slot.running, runId));
+    return readStatus(this.#parts, runId, heldRun(this.#queue.health, this.#slot.active(runId)));
   }
 
   /** Stored runs, newest first, one page at a time (100 runs, unless `limit` says otherwise); every filter must match. */

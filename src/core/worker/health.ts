@@ -116,13 +116,9 @@ export interface HeldRun {
 /** How long a write may take without being mentioned. */
 const SLOW_MS = 1_000;
 
-export function heldRun(
-  { failing }: StoreHealth,
-  running: readonly Execution[],
-  runId: string,
-): HeldRun | undefined {
-  const writer = running.find((one) => one.runId === runId)?.writer;
-  if (!writer) return undefined;
+export function heldRun({ failing }: StoreHealth, held: Execution | undefined): HeldRun | undefined {
+  if (!held) return undefined;
+  const { writer } = held;
   const isUnsaved = writer.unwritten.length > 0 && (failing || writer.inFlightMs > SLOW_MS);
   return { row: writer.row, unsavedSince: isUnsaved ? writer.row.seq : undefined };
 }

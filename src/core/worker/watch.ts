@@ -4,24 +4,52 @@ import { damaged, dropped } from "../journal/journal.ts";
 import { lastEvent } from "../journal/load.ts";
 import type { Values } from "../journal/values.ts";
 import type { Ports } from "../ports.ts";
+import { keepRecent } from "../recent.ts";
 import type { CommitQueue } from "../store/commit.ts";
 import type { Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 import { patientRead } from "./health.ts";
 
-/** Waits for runs: immediately for events in this process, by polling for those of others. */
+/** How a run ended that this process has just written. */
+interface Ending {
+  readonly row: RunRow;
+  readonly event: JournalEvent;
+}
+
+/** The number of endings to keep for callers that ask for a result only then. */
+const MOST_ENDINGS = 256;
+
+const isEnding = ({ kind }: JournalEvent): boolean => kind === "run_completed" || kind === "run_failed";
+
+/** The saved rows of runs that this process advances. */
+type ActiveRows = (runId: string) => { readonly writer: { readonly row: RunRow } } | undefined;
+
+interface Reader {
+  readonly store: Store;
+  readonly ports: Ports;
+}
+
+type Wake = (row?: RunRow) => void;
+
+/**
+ * Waits for runs: immediately for events in this process, by polling for those of others. A run that this process
+ * advances isn't read, since nobody else can end it: its writer's row is as durable as what a read would find.
+ */
 export class RunWatch {
   readonly #store: Store;
   readonly #queue: CommitQueue;
   readonly #ports: Ports;
   readonly #roundMs: number;
-  readonly #watchers = new Map<string, Set<() => void>>();
+  readonly #active: ActiveRows;
+  readonly #watchers = new Map<string, Set<Wake>>();
+  readonly #endings = new Map<string, Ending>();
 
-  constructor(store: Store, queue: CommitQueue, ports: Ports, roundMs: number) {
+  constructor({ store, ports }: Reader, queue: CommitQueue, roundMs: number, active: ActiveRows) {
     this.#store = store;
     this.#queue = queue;
     this.#ports = ports;
     this.#roundMs = roundMs;
+    this.#active = active;
   }
 
   /** Resolves with the run once `done` returns true. `goOn` is called before each wait; it throws when waiting is pointless. */
@@ -33,18 +61,19 @@ export class RunWatch {
     const read = patientRead(this.#store, this.#queue, this.#ports);
     for (;;) {
       // Watches first, so that a change between the read and the wait isn't missed.
-      let wake = (): void => undefined;
-      const changed = new Promise<void>((resolve) => {
+      let wake: Wake = () => undefined;
+      const changed = new Promise<RunRow | undefined>((resolve) => {
         wake = resolve;
       });
       const unwatch = this.#watch(runId, wake);
       const cancel = this.#ports.clock.setTimer(wake, this.#roundMs);
       try {
-        const row = await read(runId);
+        const row = this.#active(runId)?.writer.row ?? (await read(runId));
         if (row === null) throw new HoldfastError("HF-1001", { run: runId });
         if (row && done(row)) return row;
         goOn(row);
-        await changed;
+        const now = await changed;
+        if (now && done(now)) return now;
       } finally {
         unwatch();
         cancel();
@@ -53,7 +82,7 @@ export class RunWatch {
   }
 
   /** By run, so that a thousand waiters cost no more than one. */
-  #watch(runId: string, wake: () => void): () => void {
+  #watch(runId: string, wake: Wake): () => void {
     const watchers = this.#watchers.get(runId) ?? new Set();
     this.#watchers.set(runId, watchers.add(wake));
     return () => {
@@ -64,18 +93,34 @@ export class RunWatch {
 
   /** Called when a run was written to: waiters check again if it concerns the run itself. */
   changed(runId: string, events: readonly JournalEvent[]): void {
+    const last = events.at(-1);
+    const row = last && isEnding(last) ? this.#active(runId)?.writer.row : undefined;
+    const isWritten = row !== undefined && row.seq === last?.seq;
+    if (isWritten) keepRecent(this.#endings, runId, { row, event: last }, MOST_ENDINGS);
+    else this.#endings.delete(runId);
     const watchers = this.#watchers.get(runId);
     if (watchers && events.some((event) => event.kind.startsWith("run_")))
-      for (const wake of watchers) wake();
+      for (const wake of watchers) wake(isWritten ? row : undefined);
+  }
+
+  /** The last event of an ended run, once, if this process wrote it and nothing has been written since. */
+  ending({ id, seq, head }: RunRow): JournalEvent | undefined {
+    const known = this.#endings.get(id);
+    this.#endings.delete(id);
+    return known?.row.seq === seq && known.row.head === head ? known.event : undefined;
   }
 }
 
-/** Returns the result of an ended run, or throws its error. */
-export async function readResult(store: Store, values: Values, row: RunRow): Promise<unknown> {
+/** Returns the result of an ended run, or throws its error. `ending`: its last event, where that is known. */
+export async function readResult(
+  { store, values }: { readonly store: Store; readonly values: Values },
+  row: RunRow,
+  ending?: JournalEvent,
+): Promise<unknown> {
   if (row.prunedAt !== null) throw dropped(row.id, row.seq);
   if (row.status === "cancelled")
     throw new HoldfastError("HF-2110", { run: row.id, reason: "Somebody cancelled it." });
-  const event = await lastEvent(store, row, ["run_completed", "run_failed"]);
+  const event = ending ?? (await lastEvent(store, row, ["run_completed", "run_failed"]));
   if (event?.kind !== `run_${row.status}`) throw damaged(row.id, row.seq, "Its end is missing.");
   const value = await values.of(row.id, event);
   if (row.status === "completed") return value;

@@ -17,6 +17,11 @@ export class WorkerSlot {
     return this.#worker?.running ?? [];
   }
 
+  /** The work on a run in this process. */
+  active(runId: string): Execution | undefined {
+    return this.#worker?.active(runId);
+  }
+
   /** Opens and starts the worker; `background`: it doesn't keep the process alive. */
   async work(background: boolean): Promise<Worker> {
     this.#opening ??= this.#open().catch((error: unknown) => {
@@ -24,7 +29,7 @@ export class WorkerSlot {
       this.#opening = null;
       throw error;
     });
-    const worker = await this.#opening;
+    const worker = this.#worker ?? (await this.#opening);
     this.#worker = worker;
     worker.start(background);
     this.#started(background);

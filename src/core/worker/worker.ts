@@ -94,6 +94,7 @@ export class Worker {
     return this.#deps.execution.ports.clock;
   }
 
+  /** The work on a run in this process. */
   active(runId: string): Execution | undefined {
     return this.#active.get(runId);
   }
