@@ -76,7 +76,7 @@ export function asked<T>(
   const open = unheardIn(scope).add(one);
   const forget = () => void open.delete(one);
   const answer = new Answer<T>((resolve, reject) => {
-    const done = (value: T): void => {
+    const settled = (value: T): void => {
       forget();
       resolve(value);
     };
@@ -86,7 +86,7 @@ export function asked<T>(
       answer.keep();
       reject(error);
     };
-    work.then(done, failed);
+    work.then(settled, failed);
   });
   answer.heard = forget;
   if (enough !== work) enough.then(forget, forget);
