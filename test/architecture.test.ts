@@ -28,6 +28,7 @@ const ALL = [
   "stores",
   "security",
   "observe",
+  "notify",
   "agent",
   "team",
   "dag",
@@ -46,6 +47,7 @@ const AREAS: Record<string, Area> = {
   stores: { areas: ["core"], node: true, packages: "dynamic" },
   security: { areas: ["core"], node: true, packages: "dynamic" },
   observe: { areas: ["core", "adapters"], node: true, packages: "dynamic" },
+  notify: { areas: ["core"], node: true, packages: "none" },
   agent: { areas: ["core"], node: false, packages: "none" },
   team: { areas: ["core", "agent"], node: false, packages: "none" },
   dag: { areas: ["core"], node: false, packages: "none" },
@@ -78,6 +80,7 @@ const ROOMS = [
 const ENGINE = [
   "core/engine.ts",
   "core/engine-arguments.ts",
+  "core/engine-alerts.ts",
   "core/engine-flow.ts",
   "core/engine-bulk.ts",
   "core/engine-links.ts",

@@ -20,6 +20,7 @@ const PURPOSE: Readonly<Record<string, string>> = {
   "./stores/dynamodb": "DynamoDB, on AWS.",
   "./security": "Encryption, compression, secrets and content checks.",
   "./observe": "Traces, metrics and logs.",
+  "./notify": "Channels for notifications: webhooks, Slack, logs.",
   "./yaml": "Workflow files in YAML.",
   "./config": "Typed configuration for the command line.",
   "./testing": "Fake clock, faulty store, conformance suite, witness and crash tests.",

@@ -104,6 +104,11 @@ export const catalog: readonly Listed[] = [
     load: async () => (await import("./commands/cost.ts")).command,
   },
   {
+    name: "alerts",
+    summary: "List alerts, take them over, and test who is told",
+    load: async () => (await import("./commands/alerts.ts")).command,
+  },
+  {
     name: "slo",
     summary: "Show service levels beside their targets, or change a target",
     load: async () => (await import("./commands/slo.ts")).command,

@@ -5,6 +5,7 @@ import type { EngineOptions } from "../core/engine-options.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Act } from "../core/journal/act.ts";
 import type { Logger } from "../core/logger.ts";
+import type { AlertOptions } from "../core/manage/alerts/alerts.ts";
 import type { Store } from "../core/store/contract.ts";
 import { refuseSealed } from "../core/store/refuse-sealed.ts";
 import type { RunRow } from "../core/types.ts";
@@ -266,6 +267,12 @@ export class CommandContext<O = unknown> {
       warn: (message, fields) => this.out.warn(tell(message, fields)),
       error: (message, fields) => this.out.warn(tell(message, fields)),
     };
+  }
+
+  /** Who is told of what goes wrong, as the configuration says. */
+  async alertOptions(): Promise<AlertOptions> {
+    const [{ alertOptions }, { values }] = await Promise.all([import("./alert-options.ts"), this.settings()]);
+    return alertOptions(values.alerts, this.host.env, this.#logger());
   }
 
   /** Registers work for the end of the command, before its store is closed. */

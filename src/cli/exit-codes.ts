@@ -108,6 +108,8 @@ const EXCEPTIONS: Partial<Record<ErrorCode, ExitCode>> = {
   "HF-6062": EXIT.usage,
   "HF-6063": EXIT.invalid,
   "HF-6066": EXIT.failed,
+  "HF-6120": EXIT.notFound,
+  "HF-6124": EXIT.invalid,
 };
 
 /** The exit code for an error. */

@@ -114,6 +114,7 @@ const ENGINE = keysOf<EngineOptions>({
   store: true,
   workflows: true,
   schedules: true,
+  alerts: true,
   rateLimits: true,
   queues: true,
   execute: true,

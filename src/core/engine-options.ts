@@ -7,6 +7,7 @@ import type { Policy } from "./guards/policy.ts";
 import type { Ids } from "./ids.ts";
 import type { Observable } from "./journal/observer.ts";
 import type { Logger } from "./logger.ts";
+import type { AlertOptions } from "./manage/alerts/alerts.ts";
 import type { RetentionPolicy } from "./manage/retention/policy.ts";
 import type { CheckpointStrategy, Triggers } from "./options.ts";
 import type { Probe } from "./ports.ts";
@@ -93,6 +94,11 @@ export interface EngineOptions {
   readonly redact?: Redaction;
   /** Provides secrets to `ctx.secret`, such as `envSecrets()`. They are kept out of everything stored and logged. */
   readonly secrets?: SecretProvider;
+  /**
+   * Who is told of failed, stalled and waiting runs, missed service levels and an absent store. A process that advances
+   * runs then looks for causes; without it, call `engine.alerts.watch()`. See {@link AlertOptions}.
+   */
+  readonly alerts?: AlertOptions;
   readonly limits?: { readonly valueBytes?: number; readonly warnBytes?: number };
   readonly clock?: Clock;
   readonly ids?: Ids;

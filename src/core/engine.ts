@@ -5,6 +5,7 @@ import { type Answer, Decisions, type OpenGate, type Resolution } from "./contro
 import { type BulkReport, Family, type OfWorkflow } from "./control/family.ts";
 import { type InjectOptions, injectInto } from "./control/inject.ts";
 import { type RetryOptions, retryStep } from "./control/retry.ts";
+import { engineAlerts } from "./engine-alerts.ts";
 import { checkCall, checkEngineOptions, checkVerb, executionSettings } from "./engine-arguments.ts";
 import { actOnAll } from "./engine-bulk.ts";
 import { engineFlow } from "./engine-flow.ts";
@@ -23,6 +24,7 @@ import type { JournalEvent } from "./journal/events.ts";
 import type { EngineParts } from "./journal/parts.ts";
 import { insistOn } from "./journal/row-shape.ts";
 import { engineStore } from "./journal/scratch-store.ts";
+import type { Alerts } from "./manage/alerts/alerts.ts";
 import { Audit } from "./manage/audit/audit.ts";
 import { Checkpoints } from "./manage/checkpoints/checkpoints.ts";
 import { type ForkOptions, forkRun } from "./manage/fork/fork.ts";
@@ -38,7 +40,7 @@ import { Restarts } from "./manage/restart/restarts.ts";
 import { type DeleteOptions, type DeleteReport, deleteRun } from "./manage/retention/delete.ts";
 import { RetentionLoop } from "./manage/retention/loop.ts";
 import { Retention } from "./manage/retention/retention.ts";
-import { Slo } from "./manage/slo/slo.ts";
+import type { Slo } from "./manage/slo/slo.ts";
 import { findRuns, type RunSearch } from "./manage/status/find-runs.ts";
 import { beginWork } from "./manage/status/idle.ts";
 import { type RunReport, readStatus } from "./manage/status/run-status.ts";
@@ -111,6 +113,8 @@ export class Engine {
   readonly views: Views;
   /** Service levels: targets, and what is measured beside them. */
   readonly slo: Slo;
+  /** What goes wrong, and who is told. */
+  readonly alerts: Alerts;
   /** The processes that advance runs on this store. */
   readonly workers: WorkerRegistry;
   readonly #options: EngineOptions;
@@ -179,7 +183,8 @@ export class Engine {
     this.outside = new OutsideRuns(this.#parts);
     this.restarts = new Restarts(this.#parts, (...run) => this.#starter.create(...run));
     this.workers = new WorkerRegistry(this.#store, () => this.#ports.ids.token());
-    this.slo = new Slo(this.#parts, this.#queue.health.writes);
+    const operate = engineAlerts(this.#parts, this.#owner, this.#queue.health, options);
+    ({ slo: this.slo, alerts: this.alerts } = operate);
     this.views = new Views(this.#store, () => this.#ports.ids.token());
     this.#linked = this.#links();
     this.#flow = engineFlow(this.#linked, options, (runId, act) => this.cancel(runId, act));
@@ -409,8 +414,7 @@ export class Engine {
   /** Runs the workflow's function against the records up to a checkpoint. Calls nothing and changes nothing. */
   async replay(address: string, options: ReplayOptions = {}): Promise<Replay> {
     checkVerb("replay", options);
-    const deps = this.#executionDeps(await this.#store.identity());
-    return replayCheckpoint(deps, this.#workflows, address, options);
+    return replayCheckpoint(await this.#foresight(), this.#workflows, address, options);
   }
 
   /** Predicts what a resume with these options would do now. Changes nothing. */
@@ -475,8 +479,7 @@ export class Engine {
   async close({ drainMs = 10_000 }: { drainMs?: number } = {}): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await this.#retentionLoop.stop();
-    await this.#flow.stop();
+    await Promise.all([this.#retentionLoop.stop(), this.#flow.stop(), this.alerts.stop(drainMs > 0)]);
     await this.#slot.stop(drainMs);
     if (drainMs > 0) await this.#retentionLoop.finish();
     await this.audit.stop(drainMs > 0);

@@ -13,6 +13,7 @@ import type { ErrorEntry } from "./errors/entry.ts";
 import { evidenceErrors } from "./errors/evidence.ts";
 import { fileErrors } from "./errors/files.ts";
 import { flowErrors } from "./errors/flow.ts";
+import { operateErrors } from "./errors/operate.ts";
 import { runErrors } from "./errors/runs.ts";
 import { serverErrors } from "./errors/server.ts";
 import { storeErrors } from "./errors/stores.ts";
@@ -35,6 +36,7 @@ export const errorTable = {
   ...flowErrors,
   ...evidenceErrors,
   ...threadErrors,
+  ...operateErrors,
 } satisfies Record<string, ErrorEntry>;
 
 /** A stable error code such as `HF-1001`. */

@@ -71,6 +71,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   "HF-6016": 403,
   "HF-6030": 403,
   "HF-6080": 422,
+  "HF-6120": 404,
 };
 
 export function statusOf(code: ErrorCode): number {

@@ -70,8 +70,11 @@ export const command = defineCommand({
   async run(context) {
     const store = await context.store({ create: true });
     const workflows = await givenWorkflows(context);
+    const alerts = await context.alertOptions();
     const engine = await context.engine(
-      workflows.length > 0 ? { workflows, execute: true, schedules: [], concurrency: RUNS_AT_ONCE } : {},
+      workflows.length > 0
+        ? { alerts, workflows, execute: true, schedules: [], concurrency: RUNS_AT_ONCE }
+        : { alerts },
     );
     const logger = loggerOf(context);
     const [{ serve }, { createApp }, { hasPages }] = await Promise.all([
@@ -92,6 +95,7 @@ export const command = defineCommand({
       logger,
     });
     if (workflows.length > 0) await engine.work();
+    engine.alerts.begin(true);
     const presence = workflows.length > 0 ? await appear(engine, store, RUNS_AT_ONCE) : undefined;
     announce(context, server, workflows);
     if (context.options.open) openSignedIn(context, server.signInUrl(owner));

@@ -45,7 +45,8 @@ export const command = defineCommand({
     const store = await context.store({ create: true });
     const workflows = await workflowsOf(context);
     const concurrency = context.options.concurrency ?? RUNS_AT_ONCE;
-    const engine = await context.engine({ workflows, execute: true, schedules: [], concurrency });
+    const alerts = await context.alertOptions();
+    const engine = await context.engine({ alerts, workflows, execute: true, schedules: [], concurrency });
     const state = { isStopping: false, isReady: false };
     const health = await listen(context, engine, state);
     await engine.work();

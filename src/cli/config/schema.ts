@@ -5,6 +5,7 @@ import { TRIGGERS } from "../../core/options.ts";
 import type { Keyring } from "../../security/index.ts";
 import type { ProviderSettings } from "../../yaml/index.ts";
 import { seedBlocks } from "../../yaml/schema/seed-blocks.ts";
+import { alertsBlock } from "./alerts-block.ts";
 import { serverBlock } from "./server-block.ts";
 
 const DURATION = /^\d+(?:\.\d+)?(?:ms|s|m|h|d|w)$/;
@@ -156,6 +157,7 @@ const settings = {
     .enum(["open", "required"])
     .describe("required: commands on stored runs need a token with the right role, in HOLDFAST_TOKEN"),
   server: serverBlock,
+  alerts: alertsBlock,
   ui: z.enum(["auto", "live", "lines", "none"]).describe("How a running run is shown"),
   ...seedBlocks,
 };

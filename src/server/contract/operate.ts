@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ALERT_KINDS } from "../../core/manage/alerts/kinds.ts";
 import { SLO_NAMES } from "../../core/manage/slo/targets.ts";
 import { declare } from "./declare.ts";
 import { count, reason, time } from "./shapes.ts";
@@ -21,8 +22,50 @@ const objective = z.object({
   budgetLeft: figure,
 });
 
+const alert = z.object({
+  key: z.string(),
+  kind: z.enum(ALERT_KINDS),
+  severity,
+  summary: z.string(),
+  since: time,
+  run: z.string().nullable(),
+  workflow: z.string().nullable(),
+  state: z.enum(["open", "cleared"]),
+  openedAt: time,
+  clearedAt: time.nullable(),
+  toldAt: time,
+  escalatedAt: time.nullable(),
+  acked: z.object({ by: z.string().nullable(), at: time, reason: z.string().nullable() }).nullable(),
+  pending: z.array(z.object({ news: z.string(), tries: count, error: z.string().nullable() })),
+  undelivered: count,
+  links: z.object({ page: z.string().nullable(), runbook: z.string() }),
+});
+
 /** What operators are called by, and what they set. */
 export const operateOperations = {
+  listAlerts: declare("listAlerts", {
+    summary: "Open alerts, the most urgent first; with `all`, also those that were cleared within a week.",
+    permission: "runs:read",
+    verb: { library: "engine.alerts.list", cli: "alerts list" },
+    query: z.strictObject({ all: z.boolean().default(false) }),
+    answer: z.object({ alerts: z.array(alert), open: z.object({ P1: count, P2: count }) }),
+  }),
+  ackAlert: declare("ackAlert", {
+    summary: "Says that the caller looks after an alert: no reminders and no escalation until it is cleared.",
+    permission: "runs:act",
+    verb: { library: "engine.alerts.ack", cli: "alerts ack" },
+    body: z.strictObject(why),
+    answer: alert,
+  }),
+  testAlerts: declare("testAlerts", {
+    summary: "Sends a test message to every channel of the server, and tells what came of it.",
+    permission: "admin",
+    verb: { library: "engine.alerts.test", cli: "alerts test" },
+    body: z.strictObject(why),
+    answer: z.object({
+      results: z.array(z.object({ channel: z.string(), ok: z.boolean(), error: z.string().nullable() })),
+    }),
+  }),
   getSlo: declare("getSlo", {
     summary: "Service levels, measured over all processes of the store, beside their targets.",
     permission: "runs:read",
@@ -42,7 +85,7 @@ export const operateOperations = {
         costAfterRecovery: figure,
       }),
       writeFailures: z.object({ count, runs: z.record(z.string(), count) }),
-      probes: z.object({ count, failed: count, failedAt: time.nullable() }),
+      probes: z.object({ count, failed: count, failedAt: time.nullable(), awayMs: z.number() }),
     }),
   }),
   setSloTarget: declare("setSloTarget", {

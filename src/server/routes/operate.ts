@@ -5,6 +5,10 @@ import type { operateOperations } from "../contract/operate.ts";
 import { who } from "./who.ts";
 
 export const operateRoutes: Handlers<keyof typeof operateOperations> = {
+  listAlerts: async ({ engine, query }) => engine.alerts.list(query),
+  ackAlert: async (call) => call.engine.alerts.ack(call.params.alert, who(call)),
+  testAlerts: async ({ engine }) => ({ results: await engine.alerts.test() }),
+
   getSlo: async ({ engine }) => engine.slo.report(),
 
   async setSloTarget(call) {

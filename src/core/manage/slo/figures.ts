@@ -15,6 +15,9 @@ export interface WritesRecord {
 export interface ProbesRecord {
   readonly probes: number;
   readonly failed: number;
+  /** The first and the last of them. */
+  readonly from: number;
+  readonly to: number;
   /** The newest failed probe. */
   readonly failedAt: number | null;
 }
@@ -36,7 +39,10 @@ const isWrites = (value: unknown): value is WritesRecord =>
   typeof value["failures"] === "number" &&
   isCounts(value["failedRuns"]);
 const isProbes = (value: unknown): value is ProbesRecord =>
-  isRecord(value) && typeof value["probes"] === "number" && typeof value["failed"] === "number";
+  isRecord(value) &&
+  typeof value["probes"] === "number" &&
+  typeof value["failed"] === "number" &&
+  typeof value["to"] === "number";
 
 const iso = (at: number): string => new Date(at).toISOString();
 const intervalOf = (at: number): string => iso(Math.floor(at / INTERVAL_MS) * INTERVAL_MS);
@@ -64,7 +70,7 @@ export class Figures {
   /** Counts an answer of the store, or a missing one. */
   probed(at: number, isAnswered: boolean): void {
     const day = dayOf(at);
-    const one = { probes: 1, failed: isAnswered ? 0 : 1, failedAt: isAnswered ? null : at };
+    const one = { probes: 1, failed: isAnswered ? 0 : 1, from: at, to: at, failedAt: isAnswered ? null : at };
     this.#pending.set(day, addProbes(this.#pending.get(day) ?? null, one));
   }
 
@@ -99,12 +105,19 @@ export class Figures {
     return { histogram, failures: sum?.failures ?? 0, failedRuns: sum?.failedRuns ?? {} };
   }
 
-  /** The probes of all processes since the beginning of that day; `null` when there were none. */
-  async probes(since: number): Promise<ProbesRecord | null> {
+  /**
+   * The probes of all processes since the beginning of that day, and how long the store was away by them; `null` when
+   * there were none.
+   */
+  async probes(since: number): Promise<(ProbesRecord & { readonly awayMs: number }) | null> {
     let sum: ProbesRecord | null = null;
-    for (const { key, value } of await this.#probes.all())
-      if (key >= dayOf(since)) sum = addProbes(sum, value);
-    return sum;
+    let awayMs = 0;
+    for (const { key, value } of await this.#probes.all()) {
+      if (key < dayOf(since)) continue;
+      sum = addProbes(sum, value);
+      awayMs += (value.to - value.from) * (value.failed / value.probes);
+    }
+    return sum && { ...sum, awayMs };
   }
 
   async #dropOld(now: number): Promise<void> {
@@ -130,6 +143,8 @@ function addProbes(one: ProbesRecord | null, more: ProbesRecord): ProbesRecord {
   return {
     probes: (one?.probes ?? 0) + more.probes,
     failed: (one?.failed ?? 0) + more.failed,
+    from: Math.min(one?.from ?? more.from, more.from),
+    to: Math.max(one?.to ?? more.to, more.to),
     failedAt: failedAt === 0 ? null : failedAt,
   };
 }

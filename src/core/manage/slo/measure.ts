@@ -8,8 +8,8 @@ export interface RunFigures {
   readonly completed: number;
   readonly failed: number;
   readonly completedAfterRecovery: number;
-  /** Takeovers that are over, in milliseconds from the moment at which the loss was noticed. */
-  readonly recoveries: readonly number[];
+  /** Takeovers that are over: when, and how long after the loss was noticed. */
+  readonly recoveries: readonly { readonly at: number; readonly ms: number }[];
   /** Runs that lost their worker and haven't been taken over: how long ago. */
   readonly unrecovered: readonly number[];
   /** Iterations of the runs that ended. */
@@ -26,8 +26,10 @@ export interface RunFigures {
 /** The most runs that are looked at, newest first. */
 const MOST_RUNS = 5_000;
 
-type Lists = "recoveries" | "unrecovered" | "iterations" | "costs" | "costsAfterRecovery";
-type Tally = { -readonly [K in keyof RunFigures]: K extends Lists ? number[] : RunFigures[K] };
+type Lists = "unrecovered" | "iterations" | "costs" | "costsAfterRecovery";
+type Tally = { -readonly [K in keyof RunFigures]: K extends Lists ? number[] : RunFigures[K] } & {
+  recoveries: { readonly at: number; readonly ms: number }[];
+};
 
 type Known = Map<string, { readonly seq: number; readonly incidents: readonly RecoveryIncident[] }>;
 
@@ -83,7 +85,7 @@ function count(
 ): void {
   const { status, claim, finishedAt, turns, usage } = row;
   tally.recoveries.push(
-    ...incidents.filter(({ at }) => at >= since).flatMap(({ recoveryMs }) => recoveryMs ?? []),
+    ...incidents.flatMap(({ at, recoveryMs: ms }) => (at < since || ms === null ? [] : [{ at, ms }])),
   );
   // Its claim has ended, and nobody has taken it.
   if (status === "running" && claim.until > 0 && claim.until < now) tally.unrecovered.push(now - claim.until);

@@ -2,6 +2,7 @@ import { HoldfastError } from "../../errors.ts";
 import type { Act } from "../../journal/act.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import type { Documents } from "../../store/documents.ts";
+import type { Histogram } from "../../store/histogram.ts";
 import type { WriteClock } from "../../store/write-times.ts";
 import { Figures } from "./figures.ts";
 import { mean, type RunFigures, RunMeasure } from "./measure.ts";
@@ -44,7 +45,13 @@ export interface SloReport {
   /** Failed attempts to write in the last hour, and the runs they were for. */
   readonly writeFailures: { readonly count: number; readonly runs: Readonly<Record<string, number>> };
   /** Probes of the store within 30 days that failed; the newest of them. */
-  readonly probes: { readonly count: number; readonly failed: number; readonly failedAt: number | null };
+  readonly probes: {
+    readonly count: number;
+    readonly failed: number;
+    readonly failedAt: number | null;
+    /** How long the store was away. */
+    readonly awayMs: number;
+  };
 }
 
 const DAY_MS = 86_400_000;
@@ -91,22 +98,7 @@ export class Slo {
     const runs = await this.#measure.since(now - DAY_MS, now);
     const writes = await this.#figures.writes(now - SLOS.write.windowMs);
     const probes = await this.#figures.probes(now - SLOS.availability.windowMs);
-    const of: Readonly<Record<SloName, Measured>> = {
-      write: {
-        value: writes.histogram.percentile(0.95),
-        measured: writes.histogram.count,
-        used: (goal) => writes.histogram.shareAbove(goal) / 0.05,
-      },
-      availability: probes ? good(probes.probes - probes.failed, probes.probes) : NOTHING,
-      completion: good(runs.completed, runs.completed + runs.failed),
-      recovery: recoveryOf(runs),
-      "recovery-rate": average(
-        runs.completed + runs.failed === 0 ? null : runs.recoveries.length / (runs.completed + runs.failed),
-        runs.completed + runs.failed,
-      ),
-      iterations: average(mean(runs.iterations), runs.iterations.length),
-      cost: average(mean(runs.costs), runs.costs.length),
-    };
+    const of = measuredOf(runs, writes.histogram, probes, now);
     const objectives = SLO_NAMES.map((name) => judged(name, of[name], targets[name]));
     const { completed, failed, completedAfterRecovery, looked, more } = runs;
     return {
@@ -128,6 +120,7 @@ export class Slo {
         count: probes?.probes ?? 0,
         failed: probes?.failed ?? 0,
         failedAt: probes?.failedAt ?? null,
+        awayMs: probes?.awayMs ?? 0,
       },
     };
   }
@@ -174,6 +167,34 @@ export class Slo {
   }
 }
 
+function measuredOf(
+  runs: RunFigures,
+  writes: Histogram,
+  probes: Awaited<ReturnType<Figures["probes"]>>,
+  now: number,
+): Readonly<Record<SloName, Measured>> {
+  const ended = runs.completed + runs.failed;
+  return {
+    write: {
+      value: writes.percentile(0.95),
+      measured: writes.count,
+      used: (goal) => writes.shareAbove(goal) / 0.05,
+    },
+    // The month's budget is what counts: time without probes uses nothing of it.
+    availability: probes
+      ? {
+          ...good(SLOS.availability.windowMs - probes.awayMs, SLOS.availability.windowMs),
+          measured: probes.probes,
+        }
+      : NOTHING,
+    completion: good(runs.completed, ended),
+    recovery: recoveryOf(runs, now - SLOS.recovery.windowMs),
+    "recovery-rate": average(ended === 0 ? null : runs.recoveries.length / ended, ended),
+    iterations: average(mean(runs.iterations), runs.iterations.length),
+    cost: average(mean(runs.costs), runs.costs.length),
+  };
+}
+
 const NOTHING: Measured = { value: null, measured: 0, used: () => null };
 
 /** A share of what went well. A goal of all leaves nothing to use up. */
@@ -190,8 +211,8 @@ const average = (value: number | null, measured: number): Measured =>
   value === null ? NOTHING : { value, measured, used: (goal) => (goal === 0 ? null : value / goal) };
 
 /** The target is for each recovery, so the longest counts, and those that still aren't over count too. */
-function recoveryOf({ recoveries, unrecovered }: RunFigures): Measured {
-  const all = [...recoveries, ...unrecovered];
+function recoveryOf({ recoveries, unrecovered }: RunFigures, since: number): Measured {
+  const all = [...recoveries.flatMap(({ at, ms }) => (at < since ? [] : ms)), ...unrecovered];
   if (all.length === 0) return NOTHING;
   const longest = all.reduce((most, one) => Math.max(most, one), 0);
   return { value: longest, measured: all.length, used: (goal) => (goal === 0 ? null : longest / goal) };

@@ -108,7 +108,7 @@ export async function needsYou(store: Store, query: NeedsQuery): Promise<NeedsPa
 }
 
 /** What a run needs, as far as its row tells; `null` when it goes on by itself. */
-function needOf(run: RunRow, now: number): (Need & { readonly run: RunRow }) | null {
+export function needOf(run: RunRow, now: number): (Need & { readonly run: RunRow }) | null {
   const standing = standingOf(run, now);
   if (!standing.needsYou) return null;
   const kind = kindOf(standing);

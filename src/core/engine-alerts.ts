@@ -1,0 +1,17 @@
+import type { EngineOptions } from "./engine-options.ts";
+import type { EngineParts } from "./journal/parts.ts";
+import { Alerts } from "./manage/alerts/alerts.ts";
+import { Slo } from "./manage/slo/slo.ts";
+import type { StoreHealth } from "./store/health.ts";
+
+/** The service levels and alerts of an engine, with all places where causes are looked for. */
+export function engineAlerts(
+  parts: EngineParts,
+  owner: string,
+  health: StoreHealth,
+  { alerts }: Pick<EngineOptions, "alerts">,
+): { readonly slo: Slo; readonly alerts: Alerts } {
+  const slo = new Slo(parts, health.writes);
+  const owned = { parts, owner, slo, storeState: () => health.store, sources: [] };
+  return { slo, alerts: new Alerts(owned, alerts) };
+}
