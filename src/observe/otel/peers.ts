@@ -1,9 +1,27 @@
+import type * as Api from "@opentelemetry/api";
+import type * as MetricsAsJson from "@opentelemetry/exporter-metrics-otlp-http";
+import type * as MetricsAsProtobuf from "@opentelemetry/exporter-metrics-otlp-proto";
+import type * as TracesAsJson from "@opentelemetry/exporter-trace-otlp-http";
+import type * as TracesAsProtobuf from "@opentelemetry/exporter-trace-otlp-proto";
+import type * as Resources from "@opentelemetry/resources";
+import type * as Metrics from "@opentelemetry/sdk-metrics";
+import type * as Traces from "@opentelemetry/sdk-trace-base";
 import { loadPackage } from "../../adapters/load-package.ts";
 
 const USER = "OpenTelemetry";
 
+// Written out, because declarations can't hold what is inferred here: classes with private members.
+interface Peers {
+  api(): Promise<typeof Api>;
+  resources(): Promise<typeof Resources>;
+  traces(): Promise<typeof Traces>;
+  metrics(): Promise<typeof Metrics>;
+  traceExporter(isJson: boolean): Promise<typeof TracesAsJson | typeof TracesAsProtobuf>;
+  metricExporter(isJson: boolean): Promise<typeof MetricsAsJson | typeof MetricsAsProtobuf>;
+}
+
 /** The packages of OpenTelemetry. Each is installed beside Holdfast by whoever exports something, and loaded when needed. */
-export const peers = {
+export const peers: Peers = {
   api: () => loadPackage("@opentelemetry/api", USER, () => import("@opentelemetry/api")),
   resources: () => loadPackage("@opentelemetry/resources", USER, () => import("@opentelemetry/resources")),
   traces: () =>
