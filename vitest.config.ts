@@ -49,7 +49,7 @@ export default defineConfig({
           name: "crash",
           include: [
             "test/crash/**/*.test.ts",
-            "test/{create,demo,durable-diff,examples,mcp,pack,play,process-exit,readme,screens}.test.ts",
+            "test/{ai-sdk-diff,create,demo,durable-diff,examples,mcp,pack,play,process-exit,readme,screens}.test.ts",
           ],
           pool: "forks",
           globalSetup: ["test/support/build-lab.ts"],

@@ -15,6 +15,7 @@ const planned = [
     text: "Guides",
     items: [
       page("Agents", "agents"),
+      page("AI SDK agents", "ai-sdk"),
       page("Teams", "teams"),
       page("DAGs", "dags"),
       page("YAML workflows", "yaml"),
