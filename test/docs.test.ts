@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import path, { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sections } from "../docs/.vitepress/sections.mjs";
 import { STOCK_AGENTS } from "../examples/stock-team/subtasks.ts";
@@ -140,5 +140,26 @@ describe("the documentation", () => {
       "| law, software services, public administration | hours |",
     ];
     expect([...reasons, ...needs, ...fields].filter((text) => !page.includes(text))).toEqual([]);
+  });
+
+  it("has a runbook for every alert: what is safe, what to look at, what to do, whom to call (S1-58, S1-60)", () => {
+    const runbooks = written.filter(({ file }) => /^docs\/runbooks\/(?!index)/.test(file));
+    const index = written.find(({ file }) => file === "docs/runbooks/index.md")?.text ?? "";
+    const parts = ["What is safe", "Look", "Do", "Escalate"];
+    const names = runbooks.map(({ file }) => path.basename(file, ".md"));
+    expect(names.filter((name) => !index.includes(`[${name}](${name}.md)`))).toEqual([]);
+    const wrong = runbooks.filter(({ text }) => {
+      const titles = [...text.matchAll(/^## (.+)$/gm)].map(([, title]) => title);
+      return titles.join() !== parts.join();
+    });
+    expect(wrong.map(({ file }) => file)).toEqual([]);
+    expect(runbooks.filter((page) => commandsOf(page).length < 2).map(({ file }) => file)).toEqual([]);
+  });
+
+  it("says what is evidence for which clause, and what was not run (S1-63, S1-70, S1-71)", () => {
+    const page = written.find(({ file }) => file === "docs/compliance.md")?.text ?? "";
+    const clauses = ["APRA CPS 230", "ISO 22301 §8.4", "MANAGE 4.1", "Art. 9", "Art. 12", "Art. 14"];
+    const facts = ["documented, not run by us", "RTO", "RPO", "holdfast crash-test", "Global Tables"];
+    expect([...clauses, ...facts].filter((text) => !page.includes(text))).toEqual([]);
   });
 });
