@@ -2,6 +2,7 @@ import { defined } from "../../core/defined.ts";
 import type { SqlValue } from "../../core/sql.ts";
 import { PARSERS } from "../postgres/parsers.ts";
 import type { Database, Queryable, Value } from "../postgres/queryable.ts";
+import { Texts } from "../postgres/texts.ts";
 
 /** Accepts statements: a PGlite, or a transaction of one. */
 export interface PgliteQueryable {
@@ -50,7 +51,7 @@ export function onPglite(db: PgliteDatabase, end: () => Promise<void>): Database
 
 const on = (one: PgliteQueryable): Queryable => ({
   query: async (text, values = []) =>
-    (await one.query<Value[]>(text, [...values], { rowMode: "array" })).rows,
+    (await one.query<Value[]>(text, values.map(plainArray), { rowMode: "array" })).rows,
   rows: async (text, values) => {
     const { rows } = await one.query<Record<string, unknown>>(text, [...values], {
       rowMode: "object",
@@ -61,6 +62,8 @@ const on = (one: PgliteQueryable): Queryable => ({
     );
   },
 });
+
+const plainArray = (value: unknown): unknown => (value instanceof Texts ? value.values : value);
 
 /** Types that PGlite would parse into dates and objects: json, jsonb, date, time and timestamps, and numeric. */
 const AS_WRITTEN = Object.fromEntries(

@@ -1,5 +1,6 @@
 import { PGlite } from "@electric-sql/pglite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ServerClock } from "../../../test/support/postgres-clock.ts";
 import { accepted, creation, step, storeConformance } from "../../testing/conformance/index.ts";
 import { openPgliteStore, type PgliteDatabase, type PgliteQueryable } from "./index.ts";
 
@@ -18,12 +19,8 @@ afterAll(() => db.close());
 
 /** Replaces PostgreSQL's clock with this one. */
 const timed = (one: PgliteQueryable): PgliteQueryable => ({
-  query: (text, values, options) =>
-    one.query(
-      text.replaceAll("clock_timestamp()", `to_timestamp(${clock.now()} / 1000.0)`),
-      values ?? [],
-      options ?? {},
-    ),
+  query: async (text, values, options) =>
+    one.query(await new ServerClock(clock, (set) => one.query(set)).text(text), values ?? [], options ?? {}),
 });
 
 const timedDb: PgliteDatabase = {
@@ -77,7 +74,7 @@ describe("a store on a PGlite that was brought along", () => {
       ...timedDb,
       transaction: db.transaction.bind(db),
       query: (text, values, options) =>
-        db.query(text.replace("INSERT INTO", "INSERT INTO nowhere."), values ?? [], options ?? {}),
+        db.query(text.replace("append_many", "append_nowhere"), values ?? [], options ?? {}),
     };
     const store = await openPgliteStore({ db: failing, schema: "mine" });
     const secret = { entry: { data: '"my secret"' } };

@@ -3,17 +3,17 @@ import type { Alone, Append, AppendResult, Refusal } from "../../core/store/cont
 import type { RunRow } from "../../core/types.ts";
 import { otherStore } from "../other-store.ts";
 import { batchStatement, OTHER } from "./append-batch.ts";
-import { oneStatement } from "./append-one.ts";
+import { type Calls, isPlain, manyCall, oneCall } from "./append-plain.ts";
 import type { Opened, Place } from "./migrations.ts";
-import type { Database, Queryable } from "./queryable.ts";
+import type { Database, Queryable, Value } from "./queryable.ts";
 import { rowOf, toRow } from "./rows.ts";
 import { CLOCK, statement } from "./statement.ts";
 
 /** The approximate maximum number of characters in one statement. */
 const MOST_CHARACTERS = 16 * 1024 * 1024;
 
-/** The schema to write to, and the identity it had when it was opened. */
-export type Writing = Place & { readonly opened: Opened };
+/** The schema to write to, the identity it had when it was opened, and the calls of its functions. */
+export type Writing = Place & { readonly opened: Opened; readonly calls: Calls };
 
 /** Appends that are sent in one statement, with their indexes in the batch. */
 interface Wave {
@@ -133,22 +133,72 @@ function sizeOf({ entries, blobs, records }: Append): number {
   return entries.reduce((sum, { head, data }) => sum + head.length + (data?.length ?? 0), values);
 }
 
-/** Sends one statement, or a second one when the first was refused. */
+/**
+ * Sends one statement. A second one follows when a single append was refused, to find out why, or when some of them
+ * aren't plain.
+ */
 export async function send(
+  one: Queryable,
+  to: Writing,
+  appends: readonly Append[],
+): Promise<readonly AppendResult[]> {
+  const plain = appends.filter(isPlain);
+  if (plain.length === 0) return sendAny(one, to, appends);
+  if (plain.length === appends.length) return sendPlain(one, to, appends);
+  const results = new Map<Append, AppendResult>();
+  const others = appends.filter((append) => !isPlain(append));
+  const answers = [...(await sendPlain(one, to, plain)), ...(await sendAny(one, to, others))];
+  for (const [i, append] of [...plain, ...others].entries()) results.set(append, answers[i] as AppendResult);
+  return appends.map((append) => results.get(append) as AppendResult);
+}
+
+async function sendPlain(
+  one: Queryable,
+  to: Writing,
+  appends: readonly Append[],
+): Promise<readonly AppendResult[]> {
+  const [only] = appends;
+  const lean = only && appends.length === 1 ? oneCall(to.calls, to.opened, only) : null;
+  if (lean && (await one.query(lean.text, lean.values)).length === 1) return [ACCEPTED];
+  const ordered = lean ? appends : inOrder(appends);
+  const { text, values } = manyCall(to.calls, to.opened, ordered);
+  const refused = await one.query(text, values);
+  if (refused.length === 0) return appends.map(() => ACCEPTED);
+  const results = new Map<Append, AppendResult>();
+  for (const [place, reason, row] of refused as readonly [Value, Refusal | typeof OTHER, string | null][]) {
+    if (reason === OTHER) throw otherStore(to.name);
+    const append = ordered[Number(place) - 1] as Append;
+    const found = row === null ? await readLate(one, to.at, append.run.id) : toRow(JSON.parse(row));
+    results.set(append, { ok: false, reason, row: found });
+  }
+  return appends.map((append) => results.get(append) ?? ACCEPTED);
+}
+
+const ACCEPTED: AppendResult = { ok: true };
+
+/** Changes before creations, both by the bytes of their ids: all statements lock runs in this order. */
+function inOrder(appends: readonly Append[]): readonly Append[] {
+  const keyed = appends.map((append) => ({
+    append,
+    isNew: append.expect === null,
+    id: Buffer.from(append.run.id),
+  }));
+  keyed.sort((a, b) => Number(a.isNew) - Number(b.isNew) || Buffer.compare(a.id, b.id));
+  return keyed.map(({ append }) => append);
+}
+
+async function sendAny(
   one: Queryable,
   { at, name, opened }: Writing,
   appends: readonly Append[],
 ): Promise<readonly AppendResult[]> {
-  const [only] = appends;
-  const lean = only && appends.length === 1 ? oneStatement(at, opened, only) : null;
-  if (lean && (await one.query(lean.text, lean.values)).length === 1) return [{ ok: true }];
   const { text, values } = batchStatement(at, opened, appends);
   const answers = new Map((await one.query(text, values)).map(([i, ...answer]) => [Number(i), answer]));
   const results: AppendResult[] = [];
   for (const [i, { run }] of appends.entries()) {
     const [reason, row] = answers.get(i) as [Refusal | typeof OTHER | null, string | null];
     if (reason === OTHER) throw otherStore(name);
-    if (reason === null) results.push({ ok: true });
+    if (reason === null) results.push(ACCEPTED);
     else
       results.push({
         ok: false,

@@ -15,6 +15,7 @@ const STATES: readonly (readonly [prefix: string, code: ErrorCode])[] = [
   ["42P01", "HF-3006"],
   ["42P07", "HF-3006"],
   ["42703", "HF-3006"],
+  ["42883", "HF-3006"],
   ["40", "HF-3009"],
   ["55P03", "HF-3009"],
   ["XX001", "HF-3014"],

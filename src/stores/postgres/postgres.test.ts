@@ -1,5 +1,6 @@
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { ServerClock } from "../../../test/support/postgres-clock.ts";
 import { startPgbouncer } from "../../../test/support/services/pgbouncer.ts";
 import { sharedPostgres } from "../../../test/support/services/postgres.ts";
 import type { Append, Store } from "../../core/store/contract.ts";
@@ -38,6 +39,7 @@ const rows = async (text: string, values: unknown[] = []) => (await admin.query(
 
 // Hooks run in reverse order, so the first one here runs last.
 afterAll(async () => {
+  await serverClock.remove();
   await admin.end();
   await wide.end();
   if (typeof bouncer === "object") await bouncer.stop();
@@ -63,12 +65,12 @@ async function open(options: PostgresOptions = {}): Promise<Store & { readonly s
   return Object.assign(store, { schema });
 }
 
+const serverClock = new ServerClock(clock, (text) => wide.query(text));
+
 /** Replaces the server's clock with this one. */
 const timed = ({ query, ...database }: Database): Database => {
-  const texts = (text: string) =>
-    text.replaceAll("clock_timestamp()", `to_timestamp(${clock.now()} / 1000.0)`);
-  const wrap = (inner: Database["query"]) => (text: string, values?: readonly unknown[]) =>
-    inner(texts(text), values);
+  const wrap = (inner: Database["query"]) => async (text: string, values?: readonly unknown[]) =>
+    inner(await serverClock.text(text), values);
   return {
     ...database,
     query: wrap(query),
@@ -157,7 +159,7 @@ describe.skipIf(url === undefined)("opening a PostgreSQL store", () => {
     await admin.query(`UPDATE "${schema}".meta SET value = '99' WHERE key = 'schema'`);
     await expect(open({ schema })).rejects.toMatchObject({
       code: "HF-3005",
-      detail: { found: 99, known: 5 },
+      detail: { found: 99, known: 6 },
     });
     expect(await rows(`SELECT value FROM "${schema}".meta WHERE key = 'schema'`)).toEqual([{ value: "99" }]);
   });
@@ -419,7 +421,8 @@ describe("statements that stood in the way of others", () => {
     const query: Database["query"] = async () => {
       calls++;
       if (calls <= times) throw Object.assign(new Error("stood in the way"), { code });
-      return [[0, null, null]];
+      // Nothing was refused.
+      return [];
     };
     const database = {
       query,

@@ -1,5 +1,7 @@
 import type { AsyncSqlRow, SqlValue } from "../../core/sql.ts";
+import { isOwnFault } from "./errors.ts";
 import { PARSERS } from "./parsers.ts";
+import { Texts } from "./texts.ts";
 
 /** A value as PostgreSQL writes it, or as parsed by the driver or from JSON. */
 export type Value = string | number | bigint | boolean | object | null;
@@ -71,9 +73,10 @@ interface PoolOptions {
 
 /** Adapts a pool to a database. */
 export function onPool(pool: PostgresPool, { timeoutMs, end }: PoolOptions): Database {
+  const arrays: Arrays = {};
   const on = (target: Pick<PostgresPool, "query">): Queryable => ({
     async query(text, values = []) {
-      const config: PoolQuery = { ...COMMON, text, values: [...values], query_timeout: timeoutMs };
+      const config = { ...COMMON, text, values: sendable(values, arrays), query_timeout: timeoutMs };
       return (await target.query(config)).rows as Value[][];
     },
     async rows(text, values) {
@@ -82,36 +85,70 @@ export function onPool(pool: PostgresPool, { timeoutMs, end }: PoolOptions): Dat
     },
   });
   // Without a listener, the failure of an idle connection would end the process.
-  const ignore = (): void => undefined;
   pool.on?.("error", ignore);
+  const alone = on(pool);
   return {
-    ...on(pool),
-    async transaction(work) {
-      const client = await pool.connect();
-      client.on?.("error", ignore);
-      // A connection with a failure is closed instead of being returned to the pool.
-      let isBroken = true;
-      try {
-        const one = on(client);
-        await one.query("BEGIN ISOLATION LEVEL READ COMMITTED");
-        const value = await work(one);
-        await one.query("COMMIT");
-        isBroken = false;
-        return value;
-      } catch (error) {
-        if (error instanceof RolledBack) {
-          await on(client).query("ROLLBACK");
-          isBroken = false;
-        }
-        throw error;
-      } finally {
-        client.off?.("error", ignore);
-        client.release(isBroken);
-      }
+    rows: alone.rows,
+    async query(text, values = []) {
+      // Not within a transaction, which a failure would end.
+      if (arrays.isBinary === undefined && values.some((value) => value instanceof Texts))
+        arrays.isBinary = await takesBinary(alone);
+      return alone.query(text, values);
     },
+    transaction: (work) => inTransaction(pool, on, work),
     async close() {
       await end();
       pool.off?.("error", ignore);
     },
   };
+}
+
+const ignore = (): void => undefined;
+
+async function inTransaction<T>(
+  pool: PostgresPool,
+  on: (client: PostgresClient) => Queryable,
+  work: (one: Queryable) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  client.on?.("error", ignore);
+  // A connection with a failure is closed instead of being returned to the pool.
+  let isBroken = true;
+  const one = on(client);
+  try {
+    await one.query("BEGIN ISOLATION LEVEL READ COMMITTED");
+    const value = await work(one);
+    await one.query("COMMIT");
+    isBroken = false;
+    return value;
+  } catch (error) {
+    if (error instanceof RolledBack) {
+      await one.query("ROLLBACK");
+      isBroken = false;
+    }
+    throw error;
+  } finally {
+    client.off?.("error", ignore);
+    client.release(isBroken);
+  }
+}
+
+/** How arrays of texts are sent, once that is known. */
+interface Arrays {
+  isBinary?: boolean;
+}
+
+const sendable = (values: readonly unknown[], { isBinary }: Arrays): unknown[] =>
+  values.map((value) => (!(value instanceof Texts) ? value : isBinary ? value.toBinary() : value.values));
+
+/** True when the driver sends bytes as they are. The one on top of libpq doesn't. */
+async function takesBinary(one: Queryable): Promise<boolean> {
+  const bytes = new Texts(["a", null]).toBinary();
+  try {
+    const [[text] = []] = await one.query("SELECT array_to_string($1::text[], ',', '-')", [bytes]);
+    return text === "a,-";
+  } catch (error) {
+    if (isOwnFault(error)) throw error;
+    return false;
+  }
 }

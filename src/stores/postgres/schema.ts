@@ -1,3 +1,4 @@
+import { appendFunctions } from "./functions.ts";
 import { recordTables } from "./record-tables.ts";
 import { views } from "./views.ts";
 
@@ -79,4 +80,5 @@ export const MIGRATIONS: readonly ((at: string) => readonly string[])[] = [
   recordTables,
   tagsAndDocuments,
   writers,
+  appendFunctions,
 ];

@@ -26,6 +26,7 @@ import type { Documents } from "../../core/store/documents.ts";
 import { checkLimit } from "../../core/store/query.ts";
 import type { RunRow } from "../../core/types.ts";
 import { appendBatch, type Writing } from "./append.ts";
+import { type Calls, callsOf } from "./append-plain.ts";
 import { changesIn, forgetForeign } from "./changes.ts";
 import { documentsIn } from "./documents.ts";
 import { isRepeatable, storeError } from "./errors.ts";
@@ -65,6 +66,7 @@ export class PostgresStore implements Store {
   readonly documents: Documents;
   readonly #setup: PostgresSetup;
   readonly #place: Place;
+  readonly #calls: Calls;
   #durability: StoreCapabilities["durability"] = "power-loss";
   #hasWarned = false;
   /** The identity found at the first opening, which writes expect. */
@@ -78,6 +80,7 @@ export class PostgresStore implements Store {
     this.name = setup.name ?? "postgres";
     this.#setup = setup;
     this.#place = { schema, at: `"${schema}".`, name: setup.where ?? `PostgreSQL schema ${schema}` };
+    this.#calls = callsOf(this.#place.at);
     this.documents = documentsIn({
       at: this.#place.at,
       call: (work) => this.#call(work),
@@ -236,7 +239,7 @@ export class PostgresStore implements Store {
 
   async #writing(): Promise<Writing> {
     this.#opened ??= await openedAs(this.#setup.database, this.#place);
-    return { ...this.#place, opened: this.#opened };
+    return { ...this.#place, opened: this.#opened, calls: this.#calls };
   }
 
   #rows(text: string, values: readonly unknown[]): Promise<readonly RunRow[]> {
