@@ -1,0 +1,86 @@
+import pg from "pg";
+import { afterAll, describe, expect, it } from "vitest";
+import { sharedPostgres } from "../../../test/support/services/postgres.ts";
+import { createEngine, workflow } from "../../index.ts";
+import { openPostgresStore, type PostgresPool } from "./index.ts";
+
+const server = await sharedPostgres();
+const schema = `counts-${process.pid}`;
+const pool = new pg.Pool({ connectionString: server.url, max: 5 });
+afterAll(async () => {
+  await pool.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
+  await pool.end();
+});
+
+const flow = workflow("steps", async (ctx, count: number) => {
+  for (let n = 0; n < count; n++) await ctx.step("step", () => "x".repeat(2048));
+  return "done";
+});
+
+const ROW = "SELECT run.identity";
+
+/** Statements about runs, by what they are. Documents of the store are read on their own schedule. */
+function counting(): { readonly pool: PostgresPool; readonly take: () => Record<string, number> } {
+  let seen: Record<string, number> = {};
+  const note = (text: string): void => {
+    const [what] = /append_one|append_many|^BEGIN|SELECT run\.identity|SELECT entry\.seq/.exec(text) ?? [];
+    if (what !== undefined) seen[what] = (seen[what] ?? 0) + 1;
+  };
+  const on = <T extends Pick<PostgresPool, "query">>(target: T): Pick<PostgresPool, "query"> => ({
+    query: (config) => {
+      note(config.text);
+      return target.query(config);
+    },
+  });
+  const inner = pool as unknown as PostgresPool;
+  return {
+    pool: {
+      ...on(inner),
+      connect: async () => {
+        const client = await inner.connect();
+        return { ...on(client), release: (error) => client.release(error) };
+      },
+    },
+    take: () => [seen, (seen = {})][0] as Record<string, number>,
+  };
+}
+
+describe.skipIf(server.url === undefined)("the statements of a run on PostgreSQL", () => {
+  const begin = async () => {
+    const counted = counting();
+    const store = await openPostgresStore({ pool: counted.pool, schema });
+    // Sweeps and renewals are the same however many steps there are, so they are kept out of the count.
+    const engine = createEngine({ store, workflows: [flow], sweepMs: 3_600_000, claimMs: 3_600_000 });
+    await engine.result((await engine.start(flow, 1)).id);
+    counted.take();
+    return { engine, take: counted.take, close: async () => (await engine.close(), store.close()) };
+  };
+
+  it("are one for each flush, and the journal is not read to learn how it ends", async () => {
+    const { engine, take, close } = await begin();
+    const before = engine.flushes;
+    expect(await engine.result((await engine.start(flow, 10)).id)).toBe("done");
+    const { append_one: steps = 0, append_many: creations = 0, [ROW]: looks = 0, ...others } = take();
+    expect(creations).toBe(1);
+    expect(steps + creations).toBe(engine.flushes - before);
+    expect(steps + creations).toBeLessThanOrEqual(12);
+    // The caller may ask before the run has begun here.
+    expect(looks).toBeLessThanOrEqual(1);
+    expect(others).toEqual({});
+    await close();
+  });
+
+  it("are shared by the runs that write at the same time", async () => {
+    const { engine, take, close } = await begin();
+    const before = engine.flushes;
+    const runs = await Promise.all(Array.from({ length: 50 }, () => engine.start(flow, 10)));
+    await Promise.all(runs.map(({ id }) => engine.result(id)));
+    const { append_one: single = 0, append_many: shared = 0, [ROW]: looks = 0, ...others } = take();
+    expect(single + shared).toBe(engine.flushes - before);
+    // 0.1 a step would be 50.
+    expect(single + shared).toBeLessThanOrEqual(50);
+    expect(looks).toBeLessThanOrEqual(50);
+    expect(others).toEqual({});
+    await close();
+  });
+});
