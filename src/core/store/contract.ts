@@ -56,6 +56,11 @@ export interface Store {
   records?(runId: string): Promise<readonly StoredRecord[]>;
   /** What was written since a position; missing in a store that would have to look at all runs to find out. */
   changes?(query: ChangeQuery): Promise<Changes>;
+  /**
+   * Calls the listener soon after another process has written; returns a function that ends this. Only an accelerator:
+   * news may be late, double or missing, so whoever listens also polls.
+   */
+  hear?(listener: (news: News) => void): () => void;
   /** What belongs to the store and not to a run; missing in a store that can't keep any. */
   readonly documents?: Documents;
   /** Present only with `capabilities.transactions`: user writes and one append in one commit. */
@@ -73,6 +78,14 @@ export interface Store {
   /** Returns problems of the store besides its runs, in sentences, for a check of the whole store. */
   check?(): Promise<readonly string[]>;
   close(): Promise<void>;
+}
+
+/** What another process has told. */
+export interface News {
+  /** Runs to which something happened besides a step; others may have moved as well. `null`: perhaps to any of them. */
+  readonly runs: readonly string[] | null;
+  /** True when one of them may be due, or an act from outside came to it. */
+  readonly isDue: boolean;
 }
 
 /** What a store can do beyond the contract. */

@@ -9,7 +9,8 @@ type Passed =
   | "records"
   | "documents"
   | "count"
-  | "changes";
+  | "changes"
+  | "hear";
 
 /** The optional parts that a wrapping store passes through. */
 export function sealOf(store: Store): Pick<Store, Passed> {
@@ -19,6 +20,7 @@ export function sealOf(store: Store): Pick<Store, Passed> {
   const records = store.records?.bind(store);
   const count = store.count?.bind(store);
   const changes = store.changes?.bind(store);
+  const hear = store.hear?.bind(store);
   const { blinding, documents } = store;
-  return defined({ blinding, prepare, check, setCacheTtl, records, documents, count, changes });
+  return defined({ blinding, prepare, check, setCacheTtl, records, documents, count, changes, hear });
 }

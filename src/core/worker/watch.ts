@@ -6,7 +6,7 @@ import type { Values } from "../journal/values.ts";
 import type { Ports } from "../ports.ts";
 import { keepRecent } from "../recent.ts";
 import type { CommitQueue } from "../store/commit.ts";
-import type { Store } from "../store/contract.ts";
+import type { News, Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 import { patientRead } from "./health.ts";
 
@@ -43,6 +43,7 @@ export class RunWatch {
   readonly #active: ActiveRows;
   readonly #watchers = new Map<string, Set<Wake>>();
   readonly #endings = new Map<string, Ending>();
+  #stopHearing: (() => void) | undefined;
 
   constructor({ store, ports }: Reader, queue: CommitQueue, roundMs: number, active: ActiveRows) {
     this.#store = store;
@@ -81,14 +82,21 @@ export class RunWatch {
     }
   }
 
-  /** By run, so that a thousand waiters cost no more than one. */
+  /** By run, so that a thousand waiters cost no more than one. While there are any, it also hears other processes. */
   #watch(runId: string, wake: Wake): () => void {
     const watchers = this.#watchers.get(runId) ?? new Set();
+    if (this.#watchers.size === 0) this.#stopHearing = this.#store.hear?.(({ runs }) => this.#heard(runs));
     this.#watchers.set(runId, watchers.add(wake));
     return () => {
       watchers.delete(wake);
       if (watchers.size === 0) this.#watchers.delete(runId);
+      if (this.#watchers.size === 0) this.#stopHearing?.();
     };
+  }
+
+  #heard(runs: News["runs"]): void {
+    for (const runId of runs ?? this.#watchers.keys())
+      for (const wake of this.#watchers.get(runId) ?? []) wake();
   }
 
   /** Called when a run was written to: waiters check again if it concerns the run itself. */

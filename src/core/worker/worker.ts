@@ -15,6 +15,7 @@ import type { ExecutionEnd } from "../run/active-run.ts";
 import { runBody } from "../run/body.ts";
 import { Execution } from "../run/execution.ts";
 import { markPressure } from "../run/triggers.ts";
+import type { News } from "../store/contract.ts";
 import { ended, type RunRow } from "../types.ts";
 import { type Claimable, claimMeta, claimToken, lossOf } from "./claim-meta.ts";
 import { DamagedRuns } from "./damaged.ts";
@@ -67,6 +68,7 @@ export class Worker {
   readonly #overlooked: Overlooked;
   readonly #neighbours: Neighbours;
   #stopped = false;
+  readonly #stopHearing: (() => void) | undefined;
 
   constructor(deps: WorkerDeps) {
     this.#deps = deps;
@@ -85,6 +87,7 @@ export class Worker {
     const wake = () => this.#detach(this.sweep(), "a sweep");
     this.#wakeUps = new WakeUps(this.#clock, deps.execution.time, wake);
     deps.queues.onPlace(wake);
+    this.#stopHearing = deps.execution.store.hear?.((news) => this.#heard(news));
     deps.execution.queue.health.onBack((error) => {
       for (const execution of this.running) execution.giveUp(error);
     });
@@ -134,6 +137,14 @@ export class Worker {
   /** Looks for due runs now; returns the ids of those taken, including by a sweep already in progress. */
   sweep(): Promise<string[]> {
     return this.#sweeper.sweep();
+  }
+
+  /** Other processes write to runs that are advanced here, or that may be due now. */
+  #heard({ runs, isDue }: News): void {
+    if (!isDue) return;
+    const own = runs === null ? this.running : runs.flatMap((id) => this.#active.get(id) ?? []);
+    for (const { writer } of own) writer.hear();
+    if (runs === null || own.length < runs.length) this.#detach(this.sweep(), "a sweep");
   }
 
   /** Called when a run was written to from outside, and may be due now. */
@@ -423,6 +434,7 @@ export class Worker {
    */
   async stop(drainMs: number): Promise<void> {
     this.#stopped = true;
+    this.#stopHearing?.();
     this.#sweeper.stop();
     this.#wakeUps.stop();
     this.#cancelSweep?.();

@@ -147,10 +147,15 @@ export class Hub {
     this.#cancel = this.#options.clock.setTimer(() => void this.#ask(), ms, { background: true });
   }
 
-  /** What this process writes itself is told at once. */
+  /** What this process writes itself is told at once, and what others write if the store hears it from them. */
   #hear(): void {
-    const events = this.#options.engine.events({ most: 10_000 });
-    this.#stopHearing = () => void events.return?.();
+    const { engine, store } = this.#options;
+    const events = engine.events({ most: 10_000 });
+    const stop = store.hear?.(({ runs }) => this.#nudge(...(runs ?? [])));
+    this.#stopHearing = () => {
+      stop?.();
+      void events.return?.();
+    };
     const follow = async (): Promise<void> => {
       for await (const event of events) if ("runId" in event) this.#nudge(event.runId);
     };
@@ -159,8 +164,8 @@ export class Hub {
     );
   }
 
-  #nudge(runId: string): void {
-    this.#feed.hint?.(runId);
+  #nudge(...runs: readonly string[]): void {
+    for (const runId of runs) this.#feed.hint?.(runId);
     if (this.#asking) this.#isNudged = true;
     if (this.#asking) return;
     const since = this.#options.clock.monotonic() - this.#askedAt;

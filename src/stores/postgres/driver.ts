@@ -23,7 +23,39 @@ export async function connect(connectionString: string, timeoutMs: number): Prom
   return onPool(pool as unknown as PostgresPool, { timeoutMs, end: () => pool.end() });
 }
 
-async function load(): Promise<Pick<typeof Pg, "Pool">> {
+/** Opens a connection for LISTEN, which needs one that stays. It doesn't keep the process alive. */
+export const listenAt =
+  (connectionString: string): NonNullable<Database["listen"]> =>
+  async (channel, heard, lost) => {
+    const { Client } = await load();
+    const client = new Client({
+      connectionString,
+      connectionTimeoutMillis: CONNECT_MS,
+      keepAlive: true,
+      fallback_application_name: "holdfast listener",
+    });
+    let isOver = false;
+    client.on("error", () => undefined);
+    client.on("notification", ({ payload }) => heard(payload ?? ""));
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      throw error;
+    }
+    client.on("end", () => {
+      if (!isOver) lost();
+    });
+    // Missing in the types.
+    (client as unknown as { unref(): void }).unref();
+    return async () => {
+      isOver = true;
+      await client.end();
+    };
+  };
+
+async function load(): Promise<Pick<typeof Pg, "Pool" | "Client">> {
   try {
     const found = await import("pg");
     // Older versions only have a default export.

@@ -2,7 +2,7 @@ import { badOption, checkNumber } from "../../core/check-options.ts";
 import { type Logger, silentLogger } from "../../core/logger.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { checkOptions } from "../options.ts";
-import { connect } from "./driver.ts";
+import { connect, listenAt } from "./driver.ts";
 import { type Database, onPool, type PostgresPool } from "./queryable.ts";
 import { PostgresStore } from "./store.ts";
 
@@ -21,6 +21,12 @@ export interface PostgresOptions {
    * and a missing or outdated schema is refused.
    */
   readonly create?: boolean;
+  /**
+   * Hears at once what other processes write, by LISTEN on a connection of its own. Without it, and whenever that
+   * connection is away, other processes are heard by polling. `true`: at `connectionString`, and this is the default
+   * there; a connection string: there, for example beside a pooler in transaction mode, which passes on no notices.
+   */
+  readonly listen?: boolean | string;
   /** How long one statement may take before its connection is dropped. Default 30,000. */
   readonly timeoutMs?: number;
   /** Receives a warning when the server's settings weaken the store's guarantees. */
@@ -42,8 +48,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   checkOptions("openPostgresStore", options, OPTIONS);
   const { schema = "holdfast", create = true, timeoutMs = 30_000, logger = silentLogger } = options;
   checkNumber("timeoutMs", timeoutMs, { above: 0, most: Infinity });
-  const database = await databaseOf(options, timeoutMs);
-  const store = new PostgresStore({ database, schema, create, logger });
+  const database = { ...(await databaseOf(options, timeoutMs)), ...listening(options) };
+  const store = new PostgresStore({ database, schema, create, logger, isShared: true });
   try {
     await store.identity();
     return store;
@@ -53,7 +59,16 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   }
 }
 
-const OPTIONS = ["connectionString", "pool", "schema", "create", "timeoutMs", "logger"];
+const OPTIONS = ["connectionString", "pool", "schema", "create", "listen", "timeoutMs", "logger"];
+
+function listening({ listen, connectionString }: PostgresOptions): Pick<Database, "listen"> {
+  if (listen === true && connectionString === undefined)
+    throw badOption("listen", "with a pool, it must be a connection string");
+  if (!["undefined", "boolean", "string"].includes(typeof listen))
+    throw badOption("listen", "it must be true, false or a connection string");
+  const at = typeof listen === "string" ? listen : connectionString;
+  return listen === false || at === undefined ? {} : { listen: listenAt(at) };
+}
 
 async function databaseOf({ pool, connectionString }: PostgresOptions, timeoutMs: number): Promise<Database> {
   if ((pool === undefined) === (connectionString === undefined))

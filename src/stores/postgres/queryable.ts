@@ -27,6 +27,11 @@ export class RolledBack<T> extends Error {
 export interface Database extends Queryable {
   /** Runs `work` in one READ COMMITTED transaction, which is committed only if `work` doesn't throw. */
   transaction<T>(work: (one: Queryable) => Promise<T>): Promise<T>;
+  /**
+   * Listens to a channel on a connection of its own, until the returned function is called. `lost` is called once if the
+   * connection ends before that. Missing where there is no such connection.
+   */
+  listen?(channel: string, heard: (told: string) => void, lost: () => void): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 

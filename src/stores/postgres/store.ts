@@ -11,6 +11,7 @@ import type {
   BlobStart,
   DueQuery,
   Entry,
+  News,
   Renewal,
   RunCount,
   RunFilter,
@@ -32,6 +33,7 @@ import { documentsIn } from "./documents.ts";
 import { isRepeatable, storeError } from "./errors.ts";
 import { countStatement, dueStatement, listRuns, toCount } from "./listing.ts";
 import { markRestored, type Opened, openedAs, type Place, prepare } from "./migrations.ts";
+import { Notices } from "./notices.ts";
 import type { Database } from "./queryable.ts";
 import { readRecords, TABLES } from "./records.ts";
 import { renewBatch } from "./renew.ts";
@@ -48,6 +50,8 @@ export interface PostgresSetup {
   readonly name?: string;
   /** The name of the place in error messages. */
   readonly where?: string;
+  /** True when other processes may use it at the same time. */
+  readonly isShared?: boolean;
   /** True when nothing survives the process, whatever the settings say. */
   readonly isVolatile?: boolean;
 }
@@ -67,6 +71,7 @@ export class PostgresStore implements Store {
   readonly #setup: PostgresSetup;
   readonly #place: Place;
   readonly #calls: Calls;
+  readonly #notices: Notices | undefined;
   #durability: StoreCapabilities["durability"] = "power-loss";
   #hasWarned = false;
   /** The identity found at the first opening, which writes expect. */
@@ -81,6 +86,7 @@ export class PostgresStore implements Store {
     this.#setup = setup;
     this.#place = { schema, at: `"${schema}".`, name: setup.where ?? `PostgreSQL schema ${schema}` };
     this.#calls = callsOf(this.#place.at);
+    this.#notices = setup.isShared ? new Notices(setup) : undefined;
     this.documents = documentsIn({
       at: this.#place.at,
       call: (work) => this.#call(work),
@@ -112,7 +118,15 @@ export class PostgresStore implements Store {
   }
 
   append(batch: readonly Append[]): Promise<readonly AppendResult[]> {
-    return this.#call(async (database) => appendBatch(database, await this.#writing(), batch));
+    return this.#call(async (database) => {
+      const results = await appendBatch(database, await this.#writing(), batch);
+      this.#notices?.wrote(batch, results);
+      return results;
+    });
+  }
+
+  hear(listener: (news: News) => void): () => void {
+    return this.#notices?.hear(listener) ?? (() => undefined);
   }
 
   renew(batch: readonly Renewal[]): Promise<readonly (RunRow | null)[]> {
@@ -233,7 +247,10 @@ export class PostgresStore implements Store {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#setup.database.close();
+    this.#closing ??= (async () => {
+      await this.#notices?.close();
+      await this.#setup.database.close();
+    })();
     return this.#closing;
   }
 

@@ -64,6 +64,7 @@ export function createTieredStore(options: TieredOptions): Store {
   const fast = new FastRecords({ primary, cache, ttlOf: (workflow) => copies.ttlOf(workflow) });
   const records = primary.records?.bind(primary);
   const changes = primary.changes?.bind(primary);
+  const hear = primary.hear?.bind(primary);
   const mark = primary.markRestored?.bind(primary);
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
@@ -81,6 +82,7 @@ export function createTieredStore(options: TieredOptions): Store {
     ...writes(primary, copies, fast),
     ...(records ? { records } : {}),
     ...(changes ? { changes } : {}),
+    ...(hear ? { hear } : {}),
     ...(primary.documents ? { documents: primary.documents } : {}),
     renew: (batch) => primary.renew(batch),
     read: (runId) => primary.read(runId),
