@@ -60,11 +60,11 @@ async function own(ctx: Context): Promise<Told> {
 
 /** The same tools as an AI SDK agent would have them. */
 const sdkTools = Object.fromEntries(
-  tools.map(({ name, run }) => [
-    name,
+  tools.map((own) => [
+    own.name,
     tool({
       inputSchema: jsonSchema<{ n: number }>(parameters as never),
-      execute: (input, options) => run(input as never, callOf(options) as ToolRun) as Promise<string>,
+      execute: (input, options) => own.run(input as never, callOf(options) as ToolRun) as Promise<string>,
     }),
   ]),
 );

@@ -24,7 +24,7 @@ const graph = new StateGraph(state)
     const time = now();
     if (run.before !== undefined) run.into.push(time - run.before);
     run.before = time;
-    return { messages: [new AIMessage({ content: payload(), id: `m${n}` })], n: n + 1 };
+    return { messages: [new AIMessage({ content: payload(), id: `m${String(n)}` })], n: n + 1 };
   })
   .addEdge(START, "step")
   .addConditionalEdges("step", ({ n }) => (n < STEPS ? "step" : END), ["step", END])

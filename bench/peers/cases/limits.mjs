@@ -46,7 +46,7 @@ function grouped(commit) {
   return (run, worker, at, text) =>
     new Promise((done) => {
       waiting.push({ run, worker, at, text, done });
-      if (!isBusy && waiting.length === 1) setImmediate(flush);
+      if (!isBusy && waiting.length === 1) setImmediate(() => void flush());
     });
 }
 

@@ -43,19 +43,20 @@ const load = (name) => {
   return require(`${built}.cjs`);
 };
 const [flow, step] = [load("flow"), load("step")];
-const server = http.createServer(async (request, response) => {
+const server = http.createServer((request, response) => void answer(request, response));
+async function answer(request, response) {
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
   const { POST } = request.url.includes("/flow") ? flow : step;
   const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)]);
   const body = Buffer.concat(chunks);
-  const answer = await POST(
+  const given = await POST(
     new Request(`http://127.0.0.1:${PORT}${request.url}`, { method: "POST", headers, body, duplex: "half" }),
   );
-  response.statusCode = answer.status;
-  answer.headers.forEach((value, name) => response.setHeader(name, value));
-  response.end(Buffer.from(await answer.arrayBuffer()));
-});
+  response.statusCode = given.status;
+  given.headers.forEach((value, name) => response.setHeader(name, value));
+  response.end(Buffer.from(await given.arrayBuffer()));
+}
 await new Promise((resolve) => server.listen(PORT, "127.0.0.1", resolve));
 const { start } = await import("workflow/api");
 const { getWorld } = await import("workflow/runtime");

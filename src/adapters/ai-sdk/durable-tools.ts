@@ -166,7 +166,7 @@ class Desk {
       return new Ended(error);
     }
     if ("value" in made) return made.value;
-    throw made.error ?? new Error(made.text);
+    throw made.error instanceof Error ? made.error : new Error(made.text);
   }
 }
 

@@ -78,13 +78,13 @@ export function durable<O extends AiSdkOptions>(
     checkModel(name, model);
     return durableModel(talk, model, calls);
   };
-  const { model, tools, toolApproval, prepareStep } = options;
+  const { model, tools, toolApproval } = options;
   return {
     ...options,
     model: wrap(model),
     ...(tools ? { tools: durableTools(talk, tools, effects) } : {}),
     ...(toolApproval ? { toolApproval: askedByRun(talk, toolApproval) } : {}),
-    ...(prepareStep ? { prepareStep: prepared(prepareStep.bind(options), wrap) } : {}),
+    ...(options.prepareStep ? { prepareStep: prepared((step) => options.prepareStep?.(step), wrap) } : {}),
     maxRetries: 0,
   };
 }

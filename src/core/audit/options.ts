@@ -29,7 +29,7 @@ export function checkAudit(audit: AuditOptions): AuditOptions {
   const { key, anchors = [], everyMs, events } = audit;
   if (key !== undefined) {
     checkObject("audit.key", key, "an audit key");
-    checkFunction("audit.key.sign", key.sign);
+    checkFunction("audit.key.sign", (key as { readonly sign: unknown }).sign);
     if (!parsePublicKey(checkText("audit.key.publicKey", key.publicKey, 1)))
       throw badOption("audit.key.publicKey", "it must be of the form name+id+base64");
   }
@@ -37,7 +37,7 @@ export function checkAudit(audit: AuditOptions): AuditOptions {
   for (const anchor of anchors as readonly AuditAnchor[]) {
     checkObject("audit.anchors", anchor, "a list of anchors");
     checkText("audit.anchors.name", anchor.name, 1, 200);
-    checkFunction("audit.anchors.send", anchor.send);
+    checkFunction("audit.anchors.send", (anchor as { readonly send: unknown }).send);
   }
   if (everyMs !== undefined) checkNumber("audit.everyMs", everyMs);
   if (events !== undefined) checkWhole("audit.events", events);

@@ -86,11 +86,10 @@ export function unfailingObserver(observer: Observer, logger: Logger): Observer 
         logger.error("an observer threw", { error: String(error) });
       }
     };
-  const { wrote, flushed, notSaved } = observer;
   return {
     ...observer,
-    ...(wrote ? { wrote: safely(wrote.bind(observer)) } : {}),
-    ...(flushed ? { flushed: safely(flushed.bind(observer)) } : {}),
-    ...(notSaved ? { notSaved: safely(notSaved.bind(observer)) } : {}),
+    ...(observer.wrote ? { wrote: safely(observer.wrote.bind(observer)) } : {}),
+    ...(observer.flushed ? { flushed: safely(observer.flushed.bind(observer)) } : {}),
+    ...(observer.notSaved ? { notSaved: safely(observer.notSaved.bind(observer)) } : {}),
   };
 }

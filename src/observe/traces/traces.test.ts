@@ -35,7 +35,7 @@ describe("the trace of a run", () => {
     await ctx.step("shaky", () => (tries++ === 0 ? Promise.reject(new Error("no luck")) : 2), {
       retry: { baseMs: 1 },
     });
-    await ctx.step("model", () => void ctx.usage({ tokens: 12, costUsd: 0.5, model: "openai/gpt-5" }));
+    await ctx.step("model", () => ctx.usage({ tokens: 12, costUsd: 0.5, model: "openai/gpt-5" }));
   });
 
   it("is a tree of its steps, each attempt a span, with what failed (S3-35)", async () => {

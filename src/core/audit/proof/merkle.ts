@@ -58,7 +58,7 @@ export class GrowingTree {
 
   /** A tree of this size from the roots of its parts; `undefined` when their number doesn't fit the size. */
   static of(size: number, parts: readonly string[]): GrowingTree | undefined {
-    const ones = [...size.toString(2)].filter((digit) => digit === "1").length;
+    const ones = size.toString(2).replaceAll("0", "").length;
     const hashes = parts.map((part) => Buffer.from(part, "base64"));
     const fits = hashes.length === ones && hashes.every(({ length }) => length === 32);
     return fits ? new GrowingTree(size, hashes) : undefined;
