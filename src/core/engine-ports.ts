@@ -80,7 +80,13 @@ export function engineObserver({ observe }: EngineOptions, store: Store, ports: 
       for await (const entry of entriesOf(store, runId, from, upTo))
         for (const event of eventsIn(runId, entry)) if (event.seq >= from && event.seq <= upTo) yield event;
     },
-    value: (runId, { data }) => Promise.resolve(values.decode(runId, data)).catch(() => undefined),
+    async value(runId, { data }) {
+      try {
+        return await values.decode(runId, data);
+      } catch {
+        return undefined;
+      }
+    },
   };
   return observers(all.map((one: Observable) => unfailingObserver(one.observe(engine), ports.logger)));
 }

@@ -6,6 +6,7 @@ import { HoldfastError } from "../core/errors.ts";
 import { checkSeen } from "../core/journal/seen-position.ts";
 import { type Logger, silentLogger } from "../core/logger.ts";
 import type { Store } from "../core/store/contract.ts";
+import { createMetrics, type Metrics } from "../observe/metrics/metrics.ts";
 import { decide, type Principal, type Subject } from "./access/permission.ts";
 import { described, SESSION_PATH } from "./access/session-routes.ts";
 import type { Call, Handler, Tools } from "./call.ts";
@@ -32,6 +33,8 @@ export interface AppOptions {
   readonly dashboard?: boolean;
   readonly logger?: Logger;
   readonly clock?: Clock;
+  /** What `GET /v1/metrics` answers with. Give the same one to the engine. Default: only what the store knows. */
+  readonly metrics?: Metrics;
   /** How often streams ask the store what is new. Default 250 ms. */
   readonly pollMs?: number;
 }
@@ -60,7 +63,9 @@ export interface App {
 export function createApp(options: AppOptions): App {
   const { engine, store, identify, path = "", logger = silentLogger, clock = systemClock } = options;
   const hub = new Hub({ engine, store, clock, logger, ...defined({ pollMs: options.pollMs }) });
-  const tools: Tools = { engine, store, logger, clock, base: path, hub, now: recentTime(store, clock) };
+  const now = recentTime(store, clock);
+  const metrics = options.metrics ?? createMetrics({ clock });
+  const tools: Tools = { engine, store, logger, clock, base: path, hub, now, metrics };
   const hono = new Hono().basePath(path === "" ? "/" : path);
   const allowed = new Map<string, string[]>();
   for (const operation of allOperations) {

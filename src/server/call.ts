@@ -4,6 +4,7 @@ import type { Engine } from "../core/engine.ts";
 import type { NamedAct } from "../core/journal/act.ts";
 import type { Logger } from "../core/logger.ts";
 import type { Store } from "../core/store/contract.ts";
+import type { Metrics } from "../observe/metrics/metrics.ts";
 import type { Principal } from "./access/permission.ts";
 import type { Frozen } from "./contract/declare.ts";
 import type { Operations } from "./contract/operations.ts";
@@ -20,6 +21,8 @@ export interface Tools {
   readonly base: string;
   /** The store's time, as of less than a second ago and moved on since: for what is shown. */
   readonly now: () => Promise<number>;
+  /** What is counted in this process. */
+  readonly metrics: Metrics;
   /** What streams are fed from. */
   readonly hub: Hub;
 }

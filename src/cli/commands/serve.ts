@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import type { Workflow } from "../../core/context.ts";
 import { defined } from "../../core/defined.ts";
 import type { Logger } from "../../core/logger.ts";
+import { openTelemetry } from "../../observe/telemetry.ts";
 import type { Issuer } from "../../server/access/identify.ts";
 import type { App } from "../../server/app.ts";
 import { isAddressOrNetwork } from "../../server/hardening/client-address.ts";
@@ -71,12 +72,15 @@ export const command = defineCommand({
     const store = await context.store({ create: true });
     const workflows = await givenWorkflows(context);
     const alerts = await context.alertOptions();
-    const engine = await context.engine(
-      workflows.length > 0
-        ? { alerts, workflows, execute: true, schedules: [], concurrency: RUNS_AT_ONCE }
-        : { alerts },
-    );
     const logger = loggerOf(context);
+    const telemetry = await openTelemetry({ logger });
+    const { metrics, observe } = telemetry;
+    const engine = await context.engine({
+      observe,
+      alerts,
+      ...(workflows.length > 0 ? { workflows, execute: true, schedules: [], concurrency: RUNS_AT_ONCE } : {}),
+    });
+    await telemetry.begin({ engine, store });
     const [{ serve }, { createApp }, { hasPages }] = await Promise.all([
       import("../../server/serve.ts"),
       import("../../server/app.ts"),
@@ -88,7 +92,7 @@ export const command = defineCommand({
       ...(await settingsOf(context)),
       store,
       app: (identify) => {
-        app = createApp({ engine, store, identify, logger, dashboard: hasPages() });
+        app = createApp({ engine, store, identify, logger, metrics, dashboard: hasPages() });
         return app.fetch;
       },
       owner,
@@ -105,6 +109,7 @@ export const command = defineCommand({
       await untilSignal(context, async () => {
         await presence?.stopping();
         await Promise.all([server.stop(graceMs), engine.close({ drainMs: graceMs })]);
+        await telemetry.close();
       });
     } finally {
       await presence?.end();

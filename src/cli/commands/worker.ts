@@ -1,6 +1,8 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import type { Workflow } from "../../core/context.ts";
 import type { Engine } from "../../core/engine.ts";
+import { PROMETHEUS_TYPE } from "../../observe/metrics/prometheus.ts";
+import { openTelemetry } from "../../observe/telemetry.ts";
 import { defineCommand, type Values } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { plural } from "../format.ts";
@@ -26,7 +28,7 @@ const options = {
   },
   healthPort: {
     flag: "--health-port <n>",
-    summary: "Answer /live and /ready on this port",
+    summary: "Answer /live, /ready and /v1/metrics on this port",
     parse: readCount,
   },
   healthHost: { flag: "--health-host <address>", summary: "Address for health checks (default 127.0.0.1)" },
@@ -46,9 +48,19 @@ export const command = defineCommand({
     const workflows = await workflowsOf(context);
     const concurrency = context.options.concurrency ?? RUNS_AT_ONCE;
     const alerts = await context.alertOptions();
-    const engine = await context.engine({ alerts, workflows, execute: true, schedules: [], concurrency });
+    const telemetry = await openTelemetry();
+    const { observe, metrics } = telemetry;
+    const engine = await context.engine({
+      alerts,
+      workflows,
+      execute: true,
+      schedules: [],
+      concurrency,
+      observe,
+    });
+    await telemetry.begin({ engine, store });
     const state = { isStopping: false, isReady: false };
-    const health = await listen(context, engine, state);
+    const health = await listen(context, engine, state, () => metrics.prometheus({ engine, store }));
     await engine.work();
     state.isReady = true;
     const presence = await appear(engine, store, concurrency);
@@ -58,6 +70,7 @@ export const command = defineCommand({
         state.isStopping = true;
         await presence.stopping();
         await engine.close({ drainMs: context.options.stopWithin ?? STOP_WITHIN_MS });
+        await telemetry.close();
       });
       return { data: { owner: presence.owner }, text: "✓ stopped" };
     } finally {
@@ -78,11 +91,19 @@ interface State {
   readonly isReady: boolean;
 }
 
-/** `/live`: the process answers. `/ready`: it takes runs, and its store answers. */
-async function listen(context: Given, engine: Engine, state: State): Promise<Server | undefined> {
+/**
+ * `/live`: the process answers. `/ready`: it takes runs, and its store answers. `/v1/metrics`: figures for Prometheus, which name no run.
+ */
+async function listen(
+  context: Given,
+  engine: Engine,
+  state: State,
+  metrics: () => Promise<string>,
+): Promise<Server | undefined> {
   const { healthPort, healthHost = "127.0.0.1" } = context.options;
   if (healthPort === undefined) return undefined;
   const server = createServer((request, response) => {
+    if (request.url === "/v1/metrics") return void scraped(response, metrics);
     const isUp = engine.health().store.state === "ok";
     const isReady = state.isReady && !state.isStopping && isUp;
     const status =
@@ -99,6 +120,15 @@ async function listen(context: Given, engine: Engine, state: State): Promise<Ser
     server.listen(healthPort, healthHost, resolve);
   });
   return server;
+}
+
+async function scraped(response: ServerResponse, metrics: () => Promise<string>): Promise<void> {
+  const text = await metrics().catch(() => undefined);
+  response.writeHead(text === undefined ? 503 : 200, {
+    "content-type": PROMETHEUS_TYPE,
+    "cache-control": "no-store",
+  });
+  response.end(text);
 }
 
 function announce(context: Given, workflows: readonly Workflow[]): void {

@@ -77,6 +77,8 @@ export interface Store {
   markRestored?(): Promise<StoreIdentity>;
   /** Returns problems of the store besides its runs, in sentences, for a check of the whole store. */
   check?(): Promise<readonly string[]>;
+  /** The bytes that its data occupies; missing in a store that can't tell. */
+  size?(): Promise<number>;
   close(): Promise<void>;
 }
 

@@ -10,7 +10,8 @@ type Passed =
   | "documents"
   | "count"
   | "changes"
-  | "hear";
+  | "hear"
+  | "size";
 
 /** The optional parts that a wrapping store passes through. */
 export function sealOf(store: Store): Pick<Store, Passed> {
@@ -21,6 +22,7 @@ export function sealOf(store: Store): Pick<Store, Passed> {
   const count = store.count?.bind(store);
   const changes = store.changes?.bind(store);
   const hear = store.hear?.bind(store);
+  const size = store.size?.bind(store);
   const { blinding, documents } = store;
-  return defined({ blinding, prepare, check, setCacheTtl, records, documents, count, changes, hear });
+  return defined({ blinding, prepare, check, setCacheTtl, records, documents, count, changes, hear, size });
 }

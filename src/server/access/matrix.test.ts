@@ -115,6 +115,7 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
   testAlerts: ["admin", "store"],
   getSlo: ["runs:read", "store"],
   setSloTarget: ["admin", "store"],
+  getMetrics: ["metrics:read", "store"],
   getHealth: ["runs:read", "list"],
   getStore: ["runs:read", "list"],
   getOpenApi: ["runs:read", "list"],

@@ -2,6 +2,8 @@
 export const PERMISSIONS = [
   /** Lists, status, outline, events with who and why, plans, cost, checkpoints: everything without values. */
   "runs:read",
+  /** Figures over all runs, for monitoring: no run is named in them. */
+  "metrics:read",
   /** Values as they are stored: inputs, outputs, state. The caller gives a reason, and the reading is recorded. */
   "state:read",
   /** Start, pause, resume, cancel, retry, inject, signal, fork, pin, resolve. */
@@ -19,10 +21,12 @@ export type Permission = (typeof PERMISSIONS)[number];
 
 /** A role is a set of permissions with a name. */
 export const ROLES = {
-  viewer: ["runs:read"],
-  operator: ["runs:read", "runs:act", "flow:manage"],
-  approver: ["runs:read", "gates:answer"],
-  auditor: ["runs:read", "audit:read", "state:read"],
+  viewer: ["runs:read", "metrics:read"],
+  operator: ["runs:read", "metrics:read", "runs:act", "flow:manage"],
+  approver: ["runs:read", "metrics:read", "gates:answer"],
+  auditor: ["runs:read", "metrics:read", "audit:read", "state:read"],
+  /** For Prometheus: it can't list runs. */
+  scraper: ["metrics:read"],
   admin: PERMISSIONS,
 } as const satisfies Readonly<Record<string, readonly Permission[]>>;
 export type Role = keyof typeof ROLES;

@@ -43,6 +43,13 @@ const alert = z.object({
 
 /** What operators are called by, and what they set. */
 export const operateOperations = {
+  getMetrics: declare("getMetrics", {
+    summary: "Figures of this server and its store in Prometheus' text format. No run is named in them.",
+    permission: "metrics:read",
+    verb: { library: "metrics.prometheus", cli: "none: a monitoring system asks" },
+    answer: z.string(),
+    media: { answer: "text/plain" },
+  }),
   listAlerts: declare("listAlerts", {
     summary: "Open alerts, the most urgent first; with `all`, also those that were cleared within a week.",
     permission: "runs:read",

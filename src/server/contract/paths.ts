@@ -103,6 +103,7 @@ export const PATHS = {
   testAlerts: "POST /v1/alerts/test",
   getSlo: "GET /v1/slo",
   setSloTarget: "PUT /v1/slo/{slo}",
+  getMetrics: "GET /v1/metrics",
   getHealth: "GET /v1/health",
   getStore: "GET /v1/store",
   getOpenApi: "GET /v1/openapi.json",

@@ -91,6 +91,7 @@ export const runOperations = {
       total: count,
       byStatus: z.record(z.enum(RUN_STATUSES), count),
       byWorkflow: z.record(z.string(), count),
+      each: z.array(z.object({ workflow: z.string(), status: z.enum(RUN_STATUSES), count })),
       more: z.boolean().meta({ description: "There are more runs than were looked at" }),
     }),
   }),

@@ -1,5 +1,6 @@
 import { defined } from "../../core/defined.ts";
 import { HoldfastError } from "../../core/errors.ts";
+import { isTraceparent } from "../../core/journal/observer.ts";
 import { estimateRest } from "../../core/manage/plan/estimate.ts";
 import { planToken, seenInPlan } from "../../core/manage/plan/plan-token.ts";
 import { refusalOf } from "../../core/manage/status/would-refuse.ts";
@@ -20,6 +21,12 @@ async function shown(call: Call<OperationId>, run: Run): Promise<ApiRunItem> {
 const now = async (call: Call<OperationId>, id: string): Promise<ApiRunItem> =>
   shown(call, await readRun(call, id));
 
+/** The trace that the caller is in, if it says so in the form of W3C Trace Context. */
+function traceOf({ headers }: Request): string | undefined {
+  const given = headers.get("traceparent");
+  return isTraceparent(given) ? given : undefined;
+}
+
 export const actRoutes: Handlers<keyof typeof actOperations> = {
   async startRun(call) {
     const { workflow, input, id = call.act.id, ...options } = call.body;
@@ -29,7 +36,7 @@ export const actRoutes: Handlers<keyof typeof actOperations> = {
     const run = await call.engine.startNamed(workflow, input, {
       ...options,
       actor: call.act.actor,
-      ...defined({ id }),
+      ...defined({ id, traceparent: traceOf(call.request) }),
     });
     return now(call, run.id);
   },

@@ -1,10 +1,16 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { SLO_NAMES } from "../../core/manage/slo/targets.ts";
+import { PROMETHEUS_TYPE } from "../../observe/metrics/prometheus.ts";
 import type { Handlers } from "../call.ts";
 import type { operateOperations } from "../contract/operate.ts";
 import { who } from "./who.ts";
 
 export const operateRoutes: Handlers<keyof typeof operateOperations> = {
+  async getMetrics({ engine, store, metrics }) {
+    const text = await metrics.prometheus({ engine, store });
+    return new Response(text, { headers: { "content-type": PROMETHEUS_TYPE, "cache-control": "no-store" } });
+  },
+
   listAlerts: async ({ engine, query }) => engine.alerts.list(query),
   ackAlert: async (call) => call.engine.alerts.ack(call.params.alert, who(call)),
   testAlerts: async ({ engine }) => ({ results: await engine.alerts.test() }),

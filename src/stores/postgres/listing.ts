@@ -140,3 +140,13 @@ function leftOut(without: readonly QueuePart[], bind: Bind): string {
   ];
   return ` AND (one.status = 'running' OR one.queue IS NULL OR (${needs.join(" AND ")}))`;
 }
+
+/** The bytes of all tables and indexes of the store's schema. */
+export async function schemaSize(one: Queryable, at: string): Promise<number> {
+  const place = "(SELECT relnamespace FROM pg_class WHERE oid = to_regclass($1))";
+  const [row] = await one.query(
+    `SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::text FROM pg_class WHERE relkind = 'r' AND relnamespace = ${place}`,
+    [`${at}runs`],
+  );
+  return Number(row?.[0] ?? 0);
+}

@@ -31,7 +31,7 @@ import { type Calls, callsOf } from "./append-plain.ts";
 import { changesIn, forgetForeign } from "./changes.ts";
 import { documentsIn } from "./documents.ts";
 import { isRepeatable, storeError } from "./errors.ts";
-import { countStatement, dueStatement, listRuns, toCount } from "./listing.ts";
+import { countStatement, dueStatement, listRuns, schemaSize, toCount } from "./listing.ts";
 import { markRestored, type Opened, openedAs, type Place, prepare } from "./migrations.ts";
 import { Notices } from "./notices.ts";
 import type { Database } from "./queryable.ts";
@@ -213,6 +213,10 @@ export class PostgresStore implements Store {
   count(query: RunFilter): Promise<readonly RunCount[]> {
     const { text, values } = countStatement(this.#place.at, query);
     return this.#call(async (database) => (await database.query(text, values)).map(toCount));
+  }
+
+  size(): Promise<number> {
+    return this.#call((database) => schemaSize(database, this.#place.at));
   }
 
   async due(query: DueQuery): Promise<readonly RunRow[]> {

@@ -207,3 +207,9 @@ function below(connection: Connection, priority: number): number | null {
   const [[lower] = []] = connection.prepare(SQL.lower).all(priority);
   return lower === null || lower === undefined ? null : Number(lower);
 }
+
+/** The bytes of the file, without what isn't in it yet. */
+export function databaseSize(connection: Connection): number {
+  const one = (pragma: string): number => Number(connection.prepare(`PRAGMA ${pragma}`).all()[0]?.[0] ?? 0);
+  return one("page_count") * one("page_size");
+}

@@ -28,7 +28,7 @@ import { changesIn, eraseJournal } from "./changes.ts";
 import { type Connection, orphaned } from "./connection.ts";
 import { documentsIn } from "./documents.ts";
 import { isBusy, storeError } from "./errors.ts";
-import { countRuns, dueRuns, listRuns } from "./listing.ts";
+import { countRuns, databaseSize, dueRuns, listRuns } from "./listing.ts";
 import { dropRecords, readRecords, TABLES, writeRecords } from "./records.ts";
 import { insertValues, toEntry, toRow, updateValues } from "./rows.ts";
 import { type Extent, SQL, UPDATES } from "./statements.ts";
@@ -156,6 +156,10 @@ export class SqliteStore implements Store {
 
   count(query: RunFilter): Promise<readonly RunCount[]> {
     return this.#look((connection) => countRuns(connection, query));
+  }
+
+  size(): Promise<number> {
+    return this.#look(databaseSize);
   }
 
   due(query: DueQuery): Promise<readonly RunRow[]> {

@@ -89,7 +89,7 @@ export function createTieredStore(options: TieredOptions): Store {
     entries: (runId, range) => copies.entries(runId, range),
     blobs: (runId, hashes) => copies.blobs(runId, hashes),
     list: (query) => primary.list(query),
-    ...defined({ count: primary.count?.bind(primary) }),
+    ...defined({ count: primary.count?.bind(primary), size: primary.size?.bind(primary) }),
     due: (query) => primary.due(query),
     setCacheTtl: (ttlOf) => copies.limit(ttlOf),
     close: () => (closing ??= close()),

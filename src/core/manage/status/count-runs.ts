@@ -15,6 +15,8 @@ export interface RunCounts {
   readonly total: number;
   readonly byStatus: Readonly<Record<RunStatus, number>>;
   readonly byWorkflow: Readonly<Record<string, number>>;
+  /** The same for each workflow and status together; none is 0. */
+  readonly each: readonly RunCount[];
   /** True when there are more runs than were looked at, so that the numbers are too low. */
   readonly more: boolean;
 }
@@ -53,5 +55,5 @@ function summed(found: readonly RunCount[], more: boolean): RunCounts {
     byStatus[status] += count;
     byWorkflow.set(workflow, (byWorkflow.get(workflow) ?? 0) + count);
   }
-  return { total, byStatus, byWorkflow: Object.fromEntries(byWorkflow), more };
+  return { total, byStatus, byWorkflow: Object.fromEntries(byWorkflow), each: found, more };
 }
