@@ -57,6 +57,23 @@ describe("evidence", () => {
     expect(evidence.capacity).not.toHaveProperty("growth");
   });
 
+  it("counts an outage from the lost worker's last write, whatever people wrote meanwhile (S1-58)", async () => {
+    const lab = createLab();
+    let calls = 0;
+    const flow = workflow("slow", (ctx) => ctx.step("read", () => (++calls === 1 ? hangs() : "read")));
+    const first = lab.engine([flow], { owner: "first" });
+    await lab.drive(first.start(flow, undefined, { id: "r" }));
+    await lab.clock.advance(100);
+    await lab.crash(first);
+    await lab.clock.advance(50_000);
+    const engine = lab.engine([flow], { owner: "second" });
+    await lab.drive(engine.resume("r", { actor: "ada", reason: "it stands still" }));
+    await lab.drive(engine.result("r"));
+    const { recoveries } = await lab.drive(engine.reports.evidence({ run: "r", by: "auditor" }));
+    expect(recoveries?.incidents).toHaveLength(1);
+    expect(recoveries?.incidents[0]?.silentMs).toBeGreaterThan(50_000);
+  });
+
   it("covers a month in UTC, with growth and the rate of expiry, and no other month (S1-56)", async () => {
     const lab = createLab();
     const engine = await settled(lab);

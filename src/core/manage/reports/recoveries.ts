@@ -116,6 +116,9 @@ const NOT_ITS_DOING: readonly EventKind[] = [
   "family_told",
 ];
 
+const isItsDoing = ({ kind }: JournalEvent): boolean =>
+  kind === "run_claimed" || !NOT_ITS_DOING.includes(kind);
+
 /** Tracks one run's journal. */
 class RecoveryScan {
   readonly #row: RunRow;
@@ -143,7 +146,8 @@ class RecoveryScan {
     this.#history.take(entry, events);
     for (const event of events) if (event.kind !== "run_forked") this.#settle(event);
     if (isFreed) this.#freedAt ??= first.at;
-    else this.#before = { owner: this.#history.log.owner, at: first.at };
+    // What somebody else writes meanwhile is no sign of life of the worker.
+    else if (events.some(isItsDoing)) this.#before = { owner: this.#history.log.owner, at: first.at };
   }
 
   finish(): readonly RecoveryIncident[] {
