@@ -6,6 +6,7 @@ import { concurrent } from "./cases/concurrent.ts";
 import { dag } from "./cases/dag.ts";
 import { growth } from "./cases/growth.ts";
 import { hostile } from "./cases/hostile.ts";
+import { limits } from "./cases/limits.ts";
 import { postgres } from "./cases/postgres.ts";
 import { resume } from "./cases/resume.ts";
 import { save } from "./cases/save.ts";
@@ -29,6 +30,7 @@ export interface Goal {
 
 type Case = (options: { readonly quick: boolean }) => Promise<CaseReport>;
 const cases: Readonly<Record<string, Case>> = {
+  limits,
   sequential,
   concurrent,
   growth,

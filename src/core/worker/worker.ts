@@ -343,11 +343,15 @@ export class Worker {
   async #execute(claimed: RunRow, deadline: number, options: ExecuteOptions = {}): Promise<ExecutionEnd> {
     const { execution: deps, workflows, settings } = this.#deps;
     const workflow = workflows.get(claimed.workflow) as Workflow;
-    const prepared = await this.#prepare(claimed, workflow, options);
+    // A run that was just created has the version of its code, and nothing to be read.
+    const { events } = options;
+    const prepared = events
+      ? { row: claimed, state: RunState.of(events), problem: undefined }
+      : await this.#prepare(claimed, workflow, options);
     if (typeof prepared === "string") return prepared;
     const { row, state, problem } = prepared;
     const execution = new Execution(deps, workflow, row, state, deadline);
-    execution.restored = options.events === undefined;
+    execution.restored = events === undefined;
     execution.grants = options.grant ? [options.grant] : [];
     this.#active.set(row.id, execution);
     this.#renewals.later();
@@ -392,12 +396,8 @@ export class Worker {
   }
 
   /** The run's state, or why it may not continue; `undefined` when the store didn't answer. */
-  async #load(
-    row: RunRow,
-    { events, keyless }: ExecuteOptions,
-  ): Promise<RunState | HoldfastError | undefined> {
+  async #load(row: RunRow, { keyless }: ExecuteOptions): Promise<RunState | HoldfastError | undefined> {
     const { store, values, ports, time, engine } = this.#deps.execution;
-    if (events) return RunState.of(events);
     try {
       const loaded = await restoreRun(store, values, row, this.#deps.settings.recovery, MOST_KEPT);
       const isForeign = loaded instanceof RunState && isUnaccepted(loaded.facts);

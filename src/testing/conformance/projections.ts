@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { RunProjection } from "../../core/types.ts";
-import { accepted, creation, outsideAct, step, take } from "./fixtures.ts";
+import { COUNTED, type RunProjection } from "../../core/types.ts";
+import { accepted, creation, outsideAct, refused, step, take } from "./fixtures.ts";
 import type { Behaviour } from "./suite.ts";
 
 /** Every field of a projection, each with a different value from a new run's. */
@@ -44,6 +44,17 @@ export const projections: Behaviour = {
         },
       ]),
     ),
+
+    // A store may write less for it, and must end up the same.
+    "change the counts alone, as the append says": async ({ store }) => {
+      const row = await accepted(store, creation());
+      const changed = Object.fromEntries(COUNTED.map((field) => [field, CHANGES[field]]));
+      const there = await accepted(store, { ...step(row, { run: changed }), countsOnly: true });
+      assert.deepEqual(there, { ...row, ...changed, claim: there.claim, seq: 2, head: "run-1#2" });
+      const again = await accepted(store, { ...step(there), countsOnly: true });
+      assert.deepEqual(again, { ...there, claim: again.claim, seq: 3, head: "run-1#3" });
+      await refused(store, { ...step(there), countsOnly: true }, "conflict");
+    },
 
     "change whole, whatever happens to the claim": async ({ store }) => {
       const changes = [

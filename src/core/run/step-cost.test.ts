@@ -1,0 +1,81 @@
+import { createHook } from "node:async_hooks";
+import { describe, expect, it } from "vitest";
+import { createMemoryStore } from "../../stores/memory.ts";
+import { createEngine } from "../engine.ts";
+import type { Append, Store } from "../store/contract.ts";
+import { workflow } from "../workflow.ts";
+
+const steps = workflow("steps", async (ctx, count: number) => {
+  for (let n = 0; n < count; n++) await ctx.step("step", () => n);
+  return count;
+});
+
+/** A store that counts what it is asked, and keeps the appends. */
+function counted(): { readonly store: Store; readonly reads: string[]; readonly appends: Append[] } {
+  const base = createMemoryStore();
+  const reads: string[] = [];
+  const appends: Append[] = [];
+  const store: Store = {
+    ...base,
+    append: (batch) => {
+      appends.push(...batch);
+      return base.append(batch);
+    },
+    read: (id) => {
+      reads.push(`read ${id}`);
+      return base.read(id);
+    },
+    entries: (id, range) => {
+      reads.push(`entries ${id}`);
+      return base.entries(id, range);
+    },
+  };
+  return { store, reads, appends };
+}
+
+async function promisesOf(work: () => Promise<unknown>): Promise<number> {
+  let count = 0;
+  const hook = createHook({
+    init: (_, type) => {
+      if (type === "PROMISE") count++;
+    },
+  }).enable();
+  await work();
+  hook.disable();
+  return count;
+}
+
+describe("what a step costs", () => {
+  it("is at most 20 promises, and 49 before it was counted (issue 16)", async () => {
+    const engine = createEngine({ store: createMemoryStore(), workflows: [steps] });
+    const run = async (count: number) => engine.result((await engine.start(steps, count)).id);
+    await run(5);
+    const few = await promisesOf(() => run(10));
+    const many = await promisesOf(() => run(110));
+    expect((many - few) / 100).toBeLessThanOrEqual(20);
+    await engine.close();
+  });
+
+  it("is one append that names only its counts as changed, between the first intent and the end", async () => {
+    const { store, appends } = counted();
+    const engine = createEngine({ store, workflows: [steps] });
+    await engine.result((await engine.start(steps, 5)).id);
+    const [created, first, ...others] = appends;
+    expect(appends).toHaveLength(7);
+    expect([created?.countsOnly, first?.countsOnly]).toEqual([undefined, true]);
+    expect(others.map(({ countsOnly }) => countsOnly)).toEqual([true, true, true, true, undefined]);
+    await engine.close();
+  });
+
+  it("is nothing read back: a run that is started and awaited here is never read (issue 16)", async () => {
+    const { store, reads } = counted();
+    const engine = createEngine({ store, workflows: [steps] });
+    const { id } = await engine.start(steps, 3);
+    expect(await engine.result(id)).toBe(3);
+    expect(reads.filter((one) => one.endsWith(id))).toEqual([]);
+    // Later it is read like any other run, and verified.
+    expect(await engine.result(id)).toBe(3);
+    expect(reads).toContain(`entries ${id}`);
+    await engine.close();
+  });
+});
