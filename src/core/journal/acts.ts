@@ -30,10 +30,29 @@ export interface NewRun extends Omit<RunIdentity, keyof RunTags>, Partial<RunTag
   readonly schema: number;
 }
 
-/** A run before its first entry. */
-export function unwritten({ version, schema, ...identity }: NewRun): RunRow {
-  const projection = newProjection(identity.createdAt, version, schema);
-  return { ...NO_TAGS, ...identity, ...projection, claim: UNCLAIMED, seq: 0, head: "" };
+/**
+ * A run before its first entry. One copy and then field by field: every later row of the run is a copy of this one, and
+ * an object put together from several others is slow to copy.
+ */
+export function unwritten(run: NewRun): RunRow {
+  const { name, labels, queue, key, priority } = NO_TAGS;
+  return {
+    ...newProjection(run.createdAt, run.version, run.schema),
+    id: run.id,
+    workflow: run.workflow,
+    lineage: run.lineage,
+    parent: run.parent,
+    origin: run.origin,
+    createdAt: run.createdAt,
+    name: run.name ?? name,
+    labels: run.labels ?? labels,
+    queue: run.queue ?? queue,
+    key: run.key ?? key,
+    priority: run.priority ?? priority,
+    claim: UNCLAIMED,
+    seq: 0,
+    head: "",
+  };
 }
 
 export interface ActPlan {
