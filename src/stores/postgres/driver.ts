@@ -23,6 +23,12 @@ export async function connect(connectionString: string, timeoutMs: number): Prom
   return onPool(pool as unknown as PostgresPool, { timeoutMs, end: () => pool.end() });
 }
 
+/** What a client can do besides what its types say. */
+interface Held {
+  ref(): void;
+  unref(): void;
+}
+
 /** Opens a connection for LISTEN, which needs one that stays. It doesn't keep the process alive. */
 export const listenAt =
   (connectionString: string): NonNullable<Database["listen"]> =>
@@ -47,10 +53,12 @@ export const listenAt =
     client.on("end", () => {
       if (!isOver) lost();
     });
-    // Missing in the types.
-    (client as unknown as { unref(): void }).unref();
+    const held = client as unknown as Held;
+    held.unref();
     return async () => {
       isOver = true;
+      // The process must stay until it has ended.
+      held.ref();
       await client.end();
     };
   };
