@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { deflateRawSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { UNREADABLE } from "../core/values/blind.ts";
-import { packer, unpack } from "./compression.ts";
+import { Luck, packer, unpack } from "./compression.ts";
 import { packText, unpackText } from "./packed-store.ts";
 
 const text = (length: number): string =>
@@ -38,6 +38,20 @@ describe("packing", () => {
     const packed = deflateRawSync(Buffer.from(text(2_000)));
     for (const size of [0, 1, 1_999, 2_001, 4_000_000_000]) expect(unpack(packed, size)).toBeNull();
     expect(unpack(Buffer.from("no such thing"), 20)).toBeNull();
+  });
+
+  it("leaves the next ones as they are when it gained little, more of them each time", () => {
+    const luck = new Luck();
+    const tried: number[] = [];
+    for (let n = 0; n < 20; n++)
+      if (luck.tries()) {
+        tried.push(n);
+        luck.gained(0.95);
+      }
+    expect(tried).toEqual([0, 2, 6, 14]);
+    for (let left = 15; left > 0; left--) luck.tries();
+    luck.gained(0.5);
+    expect([luck.tries(), luck.tries()]).toEqual([true, true]);
   });
 
   it("refuses settings that mean nothing", () => {

@@ -1,9 +1,11 @@
 import { createCipheriv, createDecipheriv, createHmac, randomFillSync, timingSafeEqual } from "node:crypto";
+import { keepRecent } from "../core/recent.ts";
 
 /**
- * Authenticated encryption that commits to its key. Each text has its own key, derived from the secret and 32 random
- * bytes. The same derivation yields a commitment to that key, which is compared before decryption. So no text opens
- * under two keys, and no key encrypts more than one text.
+ * Authenticated encryption that commits to its key. A key is derived from the secret and 32 random bytes, the salt. The
+ * same derivation yields a commitment to that key, which is compared before decryption, so no text opens under two
+ * keys. This process encrypts up to {@link MOST_TEXTS} texts with one salt, each with random 12 bytes of its own: that
+ * two of them are the same is less likely than one in 2^57. No other process has the same salt.
  */
 const SALT_BYTES = 32;
 const COMMITMENT_BYTES = 32;
@@ -38,6 +40,49 @@ export function deriveKey(secret: Uint8Array, salt: Uint8Array): Derived {
   return { key: block.subarray(0, KEY_BYTES), commitment: block.subarray(KEY_BYTES) };
 }
 
+/** The number of texts that are encrypted with one salt. */
+const MOST_TEXTS = 2 ** 20;
+/** The number of salts of one secret whose keys are remembered for decryption: one for each process that wrote lately. */
+const MOST_SALTS = 8;
+
+interface Prepared extends Derived {
+  readonly salt: Buffer;
+  left: number;
+}
+
+/** What was derived from a secret, for as long as somebody holds it. */
+interface Known {
+  writing?: Prepared;
+  readonly reading: Map<string, Derived>;
+}
+
+const known = new WeakMap<Uint8Array, Known>();
+
+function knownOf(secret: Uint8Array): Known {
+  const found = known.get(secret) ?? { reading: new Map() };
+  known.set(secret, found);
+  return found;
+}
+
+/** The key to encrypt the next text with. Deriving one for each text took most of the time of sealing it. */
+function writingKey(secret: Uint8Array): Prepared {
+  const of = knownOf(secret);
+  if (of.writing === undefined || of.writing.left === 0) {
+    const salt = fresh(SALT_BYTES);
+    of.writing = { ...deriveKey(secret, salt), salt, left: MOST_TEXTS };
+  }
+  of.writing.left--;
+  return of.writing;
+}
+
+function readingKey(secret: Uint8Array, salt: Uint8Array): Derived {
+  const { reading } = knownOf(secret);
+  const name = Buffer.from(salt).toString("latin1");
+  const found = reading.get(name) ?? deriveKey(secret, salt);
+  keepRecent(reading, name, found, MOST_SALTS);
+  return found;
+}
+
 const pool = Buffer.alloc(8_192);
 let used = pool.length;
 
@@ -58,9 +103,8 @@ function fresh(length: number): Buffer {
 
 /** salt ‖ commitment ‖ iv ‖ ciphertext ‖ tag. `about` is authenticated too, and must be the same for decryption. */
 export function encrypt(secret: Uint8Array, about: Uint8Array, plain: Uint8Array): Buffer {
-  const salt = fresh(SALT_BYTES);
   const iv = fresh(IV_BYTES);
-  const { key, commitment } = deriveKey(secret, salt);
+  const { key, commitment, salt } = writingKey(secret);
   const { body, tag } = gcmEncrypt(key, iv, about, plain);
   return Buffer.concat([salt, commitment, iv, body, tag]);
 }
@@ -103,7 +147,7 @@ export function decrypt(secret: Uint8Array, about: Uint8Array, sealed: Uint8Arra
   if (sealed.length < OVERHEAD_BYTES) return null;
   const salt = sealed.subarray(0, SALT_BYTES);
   const iv = sealed.subarray(SALT_BYTES + COMMITMENT_BYTES, SALT_BYTES + COMMITMENT_BYTES + IV_BYTES);
-  const { key, commitment } = deriveKey(secret, salt);
+  const { key, commitment } = readingKey(secret, salt);
   if (!timingSafeEqual(commitment, sealed.subarray(SALT_BYTES, SALT_BYTES + COMMITMENT_BYTES))) return null;
   const body = sealed.subarray(OVERHEAD_BYTES - TAG_BYTES, sealed.length - TAG_BYTES);
   return gcmDecrypt(key, iv, about, { body, tag: sealed.subarray(sealed.length - TAG_BYTES) });
