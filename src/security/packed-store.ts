@@ -1,6 +1,6 @@
 import { checkStore } from "../core/store/check-store.ts";
 import type { Append, Store } from "../core/store/contract.ts";
-import { UNREADABLE } from "../core/values/blind.ts";
+import { PACKED, UNREADABLE } from "../core/values/blind.ts";
 import { type CompressionOptions, type Pack, packer, unpack } from "./compression.ts";
 import { withValues } from "./store-parts.ts";
 
@@ -8,7 +8,7 @@ import { withValues } from "./store-parts.ts";
  * A value that is compressed and not encrypted: `hfp1.`, its size in bytes, a dot, and base64. Size 0 means
  * uncompressed.
  */
-const PREFIX = "hfp1.";
+const PREFIX = PACKED;
 const FORM = /^hfp1\.(\d{1,10})\.([A-Za-z0-9+/]*={0,2})$/;
 
 export function packText(pack: Pack, text: string): string {

@@ -53,7 +53,7 @@ export const storeErrors = entries({
   "HF-3010": {
     what: "The journal of run {run} is damaged at #{seq}.",
     why: "{problem}",
-    safe: "Nothing after the damage was used, and nothing was started.",
+    safe: "The damaged part was not used.",
     fix: "Restore the store from a backup, or fork the run from a checkpoint before the damage: holdfast checkpoints list {run}",
   },
   "HF-3011": {
@@ -265,5 +265,11 @@ export const storeErrors = entries({
     why: "It can't count them and claim a run in one transaction, and a limit that is not exact would be none.",
     safe: "The run was not claimed, and nothing was changed.",
     fix: "Keep runs with limited queues in SQLite, PostgreSQL, PGlite or files, or remove the queue's limit.",
+  },
+  "HF-3120": {
+    what: "Values of run {run} are compressed, and the store was opened without compression.",
+    why: "They were written through packStore, and only a store opened through it reads them.",
+    safe: "Nothing was changed, and the values were not used.",
+    fix: "Wrap the store in packStore, or set compression in the configuration, as where it was written. The run goes on by itself.",
   },
 });

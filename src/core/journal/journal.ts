@@ -2,7 +2,7 @@ import { Chain, dataProblem } from "../audit/proof/chain.ts";
 import { HoldfastError } from "../errors.ts";
 import { digest } from "../hash.ts";
 import type { Blob, Entry } from "../store/contract.ts";
-import { blinded, looksBlinded, MARK_LENGTH, UNREADABLE } from "../values/blind.ts";
+import { blinded, looksBlinded, MARK_LENGTH, PACKED, UNREADABLE } from "../values/blind.ts";
 import type { EventDraft, JournalEvent, Raw, StepStarted } from "./events.ts";
 import { marked } from "./head-mark.ts";
 
@@ -106,7 +106,7 @@ export function parseEntry(runId: string, entry: Entry): ParsedEntry {
   const head = parseHead(runId, entry);
   const pruned = head.d !== undefined && entry.data === null;
   const problem = dataProblem(head.d, entry.data);
-  if (problem !== null) throw damaged(runId, entry.seq, entry.data === UNREADABLE ? SEALED_DAMAGE : problem);
+  if (problem !== null) throw otherData(runId, entry.seq, entry.data, problem);
   const length = lengthOf(head.v);
   if (entry.data === null && head.d === undefined && length > 0)
     throw damaged(runId, entry.seq, "It names values that it never had.");
@@ -158,7 +158,7 @@ export function outlineEntry(runId: string, entry: Entry): OutlinedEntry {
 /** The value at a place, once the data that it is in has been read and verified. */
 export function valueIn(runId: string, place: UnreadPlace, data: string): string {
   const problem = dataProblem(place.digest, data);
-  if (problem !== null) throw damaged(runId, place.entry, data === UNREADABLE ? SEALED_DAMAGE : problem);
+  if (problem !== null) throw otherData(runId, place.entry, data, problem);
   const start = checkedStart(runId, place.entry, data, place.total) + place.start;
   return data.slice(start, start + place.length);
 }
@@ -168,6 +168,12 @@ function checkedStart(runId: string, seq: number, data: string, length: number):
   if (start === MARK_LENGTH || (start === 0 && length === data.length)) return start;
   throw damaged(runId, seq, "The stored values are not as long as they were.");
 }
+
+/** Why what is stored isn't what its digest names: it was changed, or it is compressed and the store doesn't know. */
+export const otherData = (run: string, seq: number, data: string | null, problem: string): HoldfastError => {
+  if (data?.startsWith(PACKED)) return new HoldfastError("HF-3120", { run });
+  return damaged(run, seq, data === UNREADABLE ? SEALED_DAMAGE : problem);
+};
 
 const SEALED_DAMAGE = "The record does not open with the run's key: it was changed, moved or replaced.";
 

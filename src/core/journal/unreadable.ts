@@ -8,8 +8,9 @@ export const isDamage = (error: unknown): error is HoldfastError =>
 export const isUnreadable = (error: unknown): error is HoldfastError =>
   isDamage(error) || HoldfastError.is(error, "HF-1023");
 
-/** True when the key of the run's values isn't available now; the values themselves are fine. */
+/** True when the run's values can't be read here and now, for want of a key or of compression; they are fine. */
 export const isKeyAway = (error: unknown): error is HoldfastError =>
   HoldfastError.is(error, "HF-3030") ||
   HoldfastError.is(error, "HF-3031") ||
-  HoldfastError.is(error, "HF-3032");
+  HoldfastError.is(error, "HF-3032") ||
+  HoldfastError.is(error, "HF-3120");

@@ -8,7 +8,7 @@ import { smallError } from "../values/error-parts.ts";
 import type { Redactor } from "../values/redact.ts";
 import { missingValue } from "./door.ts";
 import type { Raw } from "./events.ts";
-import { damaged, parseEntry } from "./journal.ts";
+import { damaged, otherData, parseEntry } from "./journal.ts";
 
 /** A value longer than this is stored once, as a blob under the digest of its text. */
 const INLINE_LIMIT = 8192;
@@ -183,7 +183,7 @@ export class Values {
       const problem = `Blob ${hash} is missing or changed.`;
       throw data === undefined
         ? await missingValue(this.#store, runId, 0, problem)
-        : damaged(runId, 0, problem);
+        : otherData(runId, 0, data, problem);
     }
     return found;
   }

@@ -29,3 +29,6 @@ export const SEALED_ROOT = "holdfast-sealed-root";
 
 /** Replaces a record that a store can't open: no digest matches it, so it is reported as damage. */
 export const UNREADABLE = "!unreadable";
+
+/** How a compressed value begins. No value in the journal's encoding does: a compressing store writes and reads these. */
+export const PACKED = "hfp1.";
