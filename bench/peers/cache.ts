@@ -40,7 +40,9 @@ async function install(folder: string, { packages, cases }: Group): Promise<void
     writeFileSync(join(folder, "package.json"), wanted);
     await run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: folder });
     // Newer versions of npm run no scripts of packages unasked, and this one compiles its driver.
-    if ("better-sqlite3" in packages) await run("npm", ["rebuild", "better-sqlite3"], { cwd: folder });
+    const driver = join(folder, "node_modules/better-sqlite3");
+    if (existsSync(driver) && !existsSync(join(driver, "build/Release/better_sqlite3.node")))
+      await run("npm", ["rebuild", "better-sqlite3"], { cwd: folder });
     writeFileSync(stamp, wanted);
   }
   for (const name of cases) cpSync(join(CASES, name), join(folder, name.replace(/^wf\//, "")));
