@@ -30,12 +30,12 @@ export async function resume({ quick }: { quick: boolean }): Promise<CaseReport>
   for (const [count, limit] of quick
     ? ([
         [1_000, 100],
-        [10_000, 100],
+        [10_000, 80],
       ] as const)
     : ([
         [1_000, 100],
-        [10_000, 100],
-        [100_000, 1_000],
+        [10_000, 80],
+        [100_000, 800],
       ] as const)) {
     const ms = await measure(long, count, count > 50_000 ? 2 : 5);
     figures[`ms to the first new step, ${count} finished steps`] = ms;

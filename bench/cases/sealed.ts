@@ -65,11 +65,11 @@ export async function sealed({ quick }: { quick: boolean }): Promise<CaseReport>
       figures[`${name}: CPU µs per step`] = median(cpu);
       figures[`${name}: time ÷ plain`] = ratio(sides.get("plain")?.ms ?? [], ms);
     }
-    const goal = (name: string) => {
+    const goal = (name: string, most: number) => {
       const measured = figures[`${name}: time ÷ plain`] as number;
-      return { goal: `a step, ${name} ÷ plain ≤ 1.05`, measured, met: measured <= 1.05 };
+      return { goal: `a step, ${name} ÷ plain ≤ ${most}`, measured, met: measured <= most };
     };
-    return { figures, goals: [goal("sealed, not packed"), goal("sealed")] };
+    return { figures, goals: [goal("sealed, not packed", 1.05), goal("sealed", 1.15)] };
   });
 }
 
