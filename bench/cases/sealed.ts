@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { createEngine, type Engine, workflow } from "holdfast";
 import { envKeyring, packStore, sealStore } from "holdfast/security";
 import { openSqliteStore } from "holdfast/stores/sqlite";
@@ -33,7 +34,7 @@ const WAYS: Readonly<Record<string, (inner: Store) => Store | Promise<Store>>> =
 
 /** The same steps on four stores in turn, a few at a time: what encryption and packing cost and save. */
 export async function sealed({ quick }: { quick: boolean }): Promise<CaseReport> {
-  process.env["HOLDFAST_KEYS"] = `bench:${Buffer.alloc(32, 7).toString("base64")}`;
+  process.env["HOLDFAST_KEYS"] = `bench:${randomBytes(32).toString("base64")}`;
   const [rounds, count] = quick ? [15, 100] : [60, 200];
   return inFolder(async (folder) => {
     const sides = new Map<

@@ -43,5 +43,5 @@ async function heading(rounds: number): Promise<string> {
   const { length: cores, 0: cpu } = cpus();
   return `## Beside the peers, ${date}: ${cores} cores (${cpu?.model.trim() ?? "unknown"}), Linux ${release()}, Node ${process.versions.node}, SQLite ${await sqliteVersion()}
 
-\`npm run bench -- --peers --rounds ${rounds}\`: runs of ten steps with results of 2 KiB, everything in turn, ${rounds} rounds, medians. SQLite syncs at each commit except in LangGraph.js, whose saver doesn't; PostgreSQL syncs. Peers that need it run on Node 24.`;
+\`npm run bench -- --peers --rounds ${rounds}\`: runs of ten steps with results of 2 KiB, everything in turn, medians of ${rounds}. SQLite syncs at each commit except in LangGraph.js, whose saver doesn't; PostgreSQL syncs. Peers that need it run on Node 24.`;
 }

@@ -1,7 +1,7 @@
 import { median } from "../workbench.ts";
 import type { Figures, Line } from "./rounds.ts";
 
-/** Markdown: medians over the rounds, the fastest at 100 runs last. */
+/** Markdown: medians over the rounds. */
 export function table(lines: readonly Line[]): string {
   const rows = [...lines].sort((a, b) => rank(a) - rank(b)).map(row);
   return [

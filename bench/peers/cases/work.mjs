@@ -41,7 +41,8 @@ export async function database(name) {
     const client = new pg.Client({ connectionString: `${settings.server}/${at}` });
     await client.connect();
     let rows = [];
-    for (const text of texts) rows = (await client.query(text)).rows;
+    // A text of several statements gives several results.
+    for (const text of texts) rows = (await client.query(text)).rows ?? [];
     await client.end();
     return rows[0];
   };
