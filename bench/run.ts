@@ -6,6 +6,7 @@ import { concurrent } from "./cases/concurrent.ts";
 import { dag } from "./cases/dag.ts";
 import { growth } from "./cases/growth.ts";
 import { hostile } from "./cases/hostile.ts";
+import { langgraph } from "./cases/langgraph.ts";
 import { limits } from "./cases/limits.ts";
 import { postgres } from "./cases/postgres.ts";
 import { resume } from "./cases/resume.ts";
@@ -43,6 +44,7 @@ const cases: Readonly<Record<string, Case>> = {
   takeover,
   dag,
   "agent-restore": agentRestore,
+  langgraph,
 };
 
 const { values, positionals } = parseArgs({

@@ -4,10 +4,10 @@ type Path = readonly (string | number)[];
 
 /** The changes that turn one piece of plain data into another. */
 export function changes(before: unknown, after: unknown, path: Path = []): StatePatch[] {
-  if (isEqual(before, after)) return [];
+  if (Object.is(before, after)) return [];
   if (Array.isArray(before) && Array.isArray(after))
     return listChanges(before, after, path, (a, b) => isEqual(before[a], after[b]));
-  if (!isPlain(before) || !isPlain(after)) return [["replace", path, after]];
+  if (!isPlain(before) || !isPlain(after)) return isEqual(before, after) ? [] : [["replace", path, after]];
   const removed = Object.keys(before).filter((key) => !Object.hasOwn(after, key));
   return [
     ...removed.map((key): StatePatch => ["remove", [...path, key]]),
@@ -53,7 +53,11 @@ export function isEqual(a: unknown, b: unknown): boolean {
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (a instanceof Uint8Array || b instanceof Uint8Array)
     return a instanceof Uint8Array && b instanceof Uint8Array && Buffer.compare(a, b) === 0;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    const other: readonly unknown[] = b;
+    return a.every((item, index) => isEqual(item, other[index]));
+  }
   const keys = Object.keys(a);
   if (keys.length !== Object.keys(b).length) return false;
   return keys.every((key) => Object.hasOwn(b, key) && isEqual(Reflect.get(a, key), Reflect.get(b, key)));

@@ -1,7 +1,7 @@
 import type { CheckpointListOptions, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import { isEqual } from "./diff.ts";
-import { savedAt, writesAt } from "./past.ts";
-import type { TaskWrites, ThreadState } from "./state.ts";
+import { savedAt, Written } from "./past.ts";
+import type { ThreadState } from "./state.ts";
 import { jsonOf, type StoredValues } from "./stored.ts";
 import type { Thread } from "./thread.ts";
 import { tupleOf } from "./tuple.ts";
@@ -27,17 +27,13 @@ export async function* listed(
   options: CheckpointListOptions & { readonly limit: number },
   values: StoredValues,
 ): AsyncGenerator<CheckpointTuple> {
-  const writes = new Map<string, TaskWrites[]>();
+  const written = new Written();
   const found = new Map<string, Place>();
   for await (const moment of thread.run.history()) {
     const saved = savedAt(moment);
-    const written = writesAt(moment);
-    if (written) {
-      const place = placeOf({ namespace: written.namespace, id: written.writes.checkpoint });
-      writes.set(place, [...(writes.get(place) ?? []), written.writes]);
-    }
+    written.take(moment);
     if (!saved || !isAsked(saved.namespace, saved.state, only, options)) continue;
-    const place = { namespace: saved.namespace, id: saved.state.id };
+    const place = { namespace: saved.namespace, id: saved.state.checkpoint.id };
     found.set(placeOf(place), place);
   }
   const places = [...found.values()].reverse().slice(0, options.limit);
@@ -48,8 +44,8 @@ export async function* listed(
       const state = states.get(placeOf({ namespace, id }));
       if (!state) continue;
       thread.met(id);
-      const parentWrites = writes.get(placeOf({ namespace, id: state.parent ?? "" })) ?? [];
-      const own = writes.get(placeOf({ namespace, id })) ?? [];
+      const parentWrites = written.of(namespace, state.checkpoint.parent ?? "");
+      const own = written.of(namespace, id);
       yield await tupleOf(values, { thread, namespace, state, writes: own, parentWrites });
     }
   }
@@ -59,7 +55,7 @@ async function statesOf(thread: Thread, page: readonly Place[]): Promise<Readonl
   const wanted = new Set(page.map(placeOf));
   const states = new Map<string, ThreadState>();
   for await (const { namespace, state } of thread.past().saved()) {
-    const place = placeOf({ namespace, id: state.id });
+    const place = placeOf({ namespace, id: state.checkpoint.id });
     if (wanted.has(place)) states.set(place, state);
   }
   return states;
@@ -72,9 +68,9 @@ function isAsked(
   { before, filter = {} }: CheckpointListOptions,
 ): boolean {
   if (only.namespace !== undefined && namespace !== only.namespace) return false;
-  if (only.id !== undefined && state.id !== only.id) return false;
+  if (only.id !== undefined && state.checkpoint.id !== only.id) return false;
   const limit: unknown = before?.configurable?.["checkpoint_id"];
-  if (typeof limit === "string" && state.id >= limit) return false;
+  if (typeof limit === "string" && state.checkpoint.id >= limit) return false;
   const asked = Object.entries(filter);
   if (asked.length === 0) return true;
   const metadata: unknown = JSON.parse(jsonOf(state.meta[1]));

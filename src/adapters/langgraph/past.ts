@@ -3,6 +3,7 @@ import type { OutsideThread } from "../../core/manage/outside/outside-thread.ts"
 import type { ThreadMoment } from "../../core/manage/outside/thread-history.ts";
 import { isEqual } from "./diff.ts";
 import { namespaceOf } from "./names.ts";
+import { withValues } from "./same-writes.ts";
 import type { TaskWrites, ThreadState } from "./state.ts";
 import type { Stored } from "./stored.ts";
 
@@ -32,7 +33,7 @@ export class Past {
   async find(namespace: string, id: string): Promise<ThreadState | undefined> {
     let found: ThreadState | undefined;
     for await (const one of this.saved())
-      if (one.namespace === namespace && one.state.id === id) found = one.state;
+      if (one.namespace === namespace && one.state.checkpoint.id === id) found = one.state;
     return found;
   }
 
@@ -49,12 +50,9 @@ export class Past {
 
   /** What tasks have written on top of a checkpoint, whenever that was. */
   async writes(namespace: string, id: string): Promise<readonly TaskWrites[]> {
-    const found: TaskWrites[] = [];
-    for await (const moment of this.#run.history()) {
-      const writes = writesAt(moment);
-      if (writes?.namespace === namespace && writes.writes.checkpoint === id) found.push(writes.writes);
-    }
-    return found;
+    const written = new Written();
+    for await (const moment of this.#run.history()) written.take(moment);
+    return written.of(namespace, id);
   }
 }
 
@@ -66,11 +64,42 @@ export function savedAt(moment: ThreadMoment): Saved | undefined {
     : { namespace, state: moment.state as ThreadState, seq: moment.seq };
 }
 
-export function writesAt(
-  moment: ThreadMoment,
-): { readonly namespace: string; readonly writes: TaskWrites } | undefined {
-  if (!("step" in moment)) return undefined;
-  const loop = firstSegment(moment.step).replace(/\[\d+\]$/, "");
-  const namespace = namespaceOf(loop);
-  return namespace === undefined ? undefined : { namespace, writes: moment.value as TaskWrites };
+/** Collects what tasks have written, by checkpoint. */
+export class Written {
+  readonly #found = new Map<string, TaskWrites[]>();
+  readonly #heads = new Map<string, string>();
+  /** By namespace: writes since its last checkpoint, which may say only where in the next state their values are. */
+  readonly #open = new Map<string, { readonly list: TaskWrites[]; readonly index: number }[]>();
+
+  of(namespace: string, id: string): readonly TaskWrites[] {
+    return this.#found.get(placeOf(namespace, id)) ?? [];
+  }
+
+  take(moment: ThreadMoment): void {
+    const saved = savedAt(moment);
+    if (saved) return this.#saved(saved);
+    const namespace = "step" in moment ? namespaceOf(loopAround(moment.step)) : undefined;
+    if (namespace === undefined || !("step" in moment)) return;
+    const writes = moment.value as TaskWrites;
+    // Writes that don't name their checkpoint belong to the newest one.
+    const place = placeOf(namespace, writes.checkpoint ?? this.#heads.get(namespace) ?? "");
+    const list = this.#found.get(place) ?? [];
+    this.#found.set(place, list);
+    const open = this.#open.get(namespace) ?? [];
+    this.#open.set(namespace, [...open, { list, index: list.push(writes) - 1 }]);
+  }
+
+  #saved({ namespace, state }: Saved): void {
+    this.#heads.set(namespace, state.checkpoint.id);
+    for (const { list, index } of this.#open.get(namespace) ?? []) {
+      const writes = list[index];
+      if (writes) list[index] = withValues(writes, state);
+    }
+    this.#open.delete(namespace);
+  }
 }
+
+/** The loop whose iteration a step is in. */
+const loopAround = (step: string): string => firstSegment(step).replace(/\[\d+\]$/, "");
+
+const placeOf = (namespace: string, id: string): string => `${namespace}\n${id}`;

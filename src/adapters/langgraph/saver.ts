@@ -96,11 +96,13 @@ export class HoldfastSaver implements BaseCheckpointSaver {
     const thread = this.#thread(id);
     if (!(await thread.read())) return undefined;
     const head = thread.head(namespace);
-    const isHead = wanted === undefined || wanted === head?.id;
+    const isHead = wanted === undefined || wanted === head?.checkpoint.id;
     const state = isHead ? head : await thread.past().find(namespace, wanted);
     if (!state) return undefined;
-    thread.met(state.id);
-    const writes = isHead ? await thread.pending(namespace) : await thread.past().writes(namespace, state.id);
+    thread.met(state.checkpoint.id);
+    const writes = isHead
+      ? await thread.pending(namespace)
+      : await thread.past().writes(namespace, state.checkpoint.id);
     return tupleOf(this.#values, { thread, namespace, state, writes });
   }
 
@@ -147,17 +149,16 @@ export class HoldfastSaver implements BaseCheckpointSaver {
     const checkpoint = textIn(config.configurable, "checkpoint_id");
     if (checkpoint === undefined) throw new HoldfastError("HF-6182", { what: "checkpoint_id" });
     const namespace = textIn(config.configurable, "checkpoint_ns") ?? "";
-    const dumped = this.#dumpWrites(checkpoint, writes, taskId);
+    const dumped = this.#dumpWrites(writes, taskId);
     dumped.catch(() => undefined);
     await this.#thread(id).add({ namespace, writes: dumped, of: checkpoint, task: taskId });
   }
 
-  async #dumpWrites(checkpoint: string, writes: readonly PendingWrite[], task: string): Promise<TaskWrites> {
+  async #dumpWrites(writes: readonly PendingWrite[], task: string): Promise<TaskWrites> {
     const dumped = writes.map(([channel, value]) => this.#values.dump(value, `channel ${channel}`));
     const { WRITES_IDX_MAP } = await checkpointPackage();
     const stored = await Promise.all(dumped);
     return {
-      checkpoint,
       task,
       writes: stored.map((value, index) => {
         const channel = writes[index]?.[0] ?? "";
@@ -200,7 +201,7 @@ export class HoldfastSaver implements BaseCheckpointSaver {
     const namespace = textIn(config.configurable, "checkpoint_ns") ?? "";
     const head = thread.head(namespace);
     const wanted = checkpointIn(config);
-    if (!head?.delta || (wanted !== undefined && wanted !== head.id)) return undefined;
+    if (!head?.delta || (wanted !== undefined && wanted !== head.checkpoint.id)) return undefined;
     const histories = channels.map((name) => head.delta?.[keyOf(name)]);
     const found: Record<string, DeltaChannelHistory> = {};
     for (const [index, history] of histories.entries()) {

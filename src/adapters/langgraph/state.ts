@@ -9,7 +9,8 @@ export type StoredWrite = readonly [index: number, channel: string, value: Store
 
 /** What a task has written, as a finished step of the thread's iteration under way. */
 export interface TaskWrites {
-  readonly checkpoint: string;
+  /** The checkpoint; missing when it is the one that the iteration began with. */
+  readonly checkpoint?: string;
   readonly task: string;
   readonly writes: readonly StoredWrite[];
 }
@@ -20,12 +21,17 @@ export interface DeltaHistory {
   readonly writes: readonly (readonly [task: string, value: Stored])[];
 }
 
-/** A checkpoint of a namespace, as the state of the namespace's loop. Names of channels are keys (`keyOf`). */
-export interface ThreadState {
+/** What tells a checkpoint from others. */
+export interface Identity {
   readonly id: string;
   readonly parent: string | null;
   readonly ts: string;
   readonly v: number;
+}
+
+/** A checkpoint of a namespace, as the state of the namespace's loop. Names of channels are keys (`keyOf`). */
+export interface ThreadState {
+  readonly checkpoint: Identity;
   readonly values: Readonly<Record<string, Stored>>;
   readonly versions: Readonly<Record<string, number | string>>;
   readonly seen: Readonly<Record<string, Readonly<Record<string, number | string>>>>;
@@ -119,10 +125,7 @@ export async function stateOf(
   }
   const more = await checkpoint.more;
   return {
-    id,
-    parent,
-    ts,
-    v,
+    checkpoint: { id, parent, ts, v },
     values,
     versions: mapped(versions, (version) => version),
     seen,
@@ -147,7 +150,7 @@ export function stateChanges(
 ): StatePatch[] {
   const { values: valuesBefore, ...rest } = before;
   const { values: valuesAfter, ...restAfter } = after;
-  const patches = changes(rest, restAfter);
+  const patches = briefest(rest, restAfter);
   const names = new Set([...Object.keys(valuesBefore), ...Object.keys(valuesAfter)]);
   for (const key of names) {
     const [old, now] = [valuesBefore[key], valuesAfter[key]];
@@ -158,6 +161,20 @@ export function stateChanges(
       patches.push(...valueChanges(old, now, path, known?.get(nameOf(key)), fresh.get(nameOf(key))));
   }
   return patches;
+}
+
+/** What is small is written anew where that is shorter than its changes. */
+function briefest(before: object, after: object): StatePatch[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].flatMap((name): StatePatch[] => {
+    const [old, now]: unknown[] = [Reflect.get(before, name), Reflect.get(after, name)];
+    if (now === undefined) return [["remove", [name]]];
+    if (old === undefined) return [["add", [name], now]];
+    const patches = changes(old, now, [name]);
+    if (name === "delta" || patches.length === 0) return patches;
+    const isLonger = JSON.stringify(patches).length > JSON.stringify([["replace", [name], now]]).length;
+    return isLonger ? [["replace", [name], now]] : patches;
+  });
 }
 
 function valueChanges(
@@ -181,9 +198,9 @@ export function headOf(state: ThreadState): Omit<Checkpoint, "channel_values"> {
     Object.fromEntries(Object.entries(record).map(([key, value]) => [nameOf(key), value]));
   return {
     ...more,
-    v: state.v,
-    id: state.id,
-    ts: state.ts,
+    v: state.checkpoint.v,
+    id: state.checkpoint.id,
+    ts: state.checkpoint.ts,
     channel_versions: unmapped(state.versions),
     versions_seen: unmapped(
       Object.fromEntries(Object.entries(state.seen).map(([key, seen]) => [key, unmapped(seen)])),

@@ -16,6 +16,9 @@ export interface Item {
 /** A channel's value on its way to the journal: whole, or element by element. */
 export type Prepared = { readonly whole: Promise<Stored> } | { readonly items: readonly Item[] };
 
+/** What LangGraph's serializer writes in place of a value that it can't write. */
+const REPLACED = "[unable to serialize, circular reference is too complex to analyze]";
+
 const UNSAFE_KEY = /"(?:~[^"]*|__proto__|constructor|prototype)":/;
 const ESCAPED = "~";
 
@@ -42,6 +45,7 @@ export class StoredValues {
       if (type !== "json") return [type, bytes];
       const text = new TextDecoder().decode(bytes);
       const parsed: unknown = JSON.parse(text);
+      if (parsed === REPLACED && value !== REPLACED) throw new TypeError("the serializer can't write it");
       // Text that JSON.stringify wouldn't write, such as a long number, is kept as it is.
       if (this.#given && JSON.stringify(parsed) !== text) return [type, bytes];
       return [type, UNSAFE_KEY.test(text) ? escaped(parsed) : parsed];
@@ -59,8 +63,11 @@ export class StoredValues {
 
   /** A value on its way in. Of a list, elements that were saved before and haven't changed aren't serialized again. */
   prepare(value: unknown, what: string, before: readonly Item[] | undefined): Prepared {
-    if (this.#given || !Array.isArray(value) || !value.every(isAlone))
-      return { whole: this.dump(value, what) };
+    if (this.#given || !Array.isArray(value) || !value.every(isAlone)) {
+      const whole = this.dump(value, what);
+      whole.catch(() => undefined);
+      return { whole };
+    }
     const list: readonly unknown[] = value;
     return {
       items: list.map((element, index) => {

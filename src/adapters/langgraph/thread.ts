@@ -3,6 +3,7 @@ import type { OutsideThread, ThreadEvent } from "../../core/manage/outside/outsi
 import { type RunRow, terminal } from "../../core/types.ts";
 import { loopOf } from "./names.ts";
 import { Past } from "./past.ts";
+import { placed } from "./same-writes.ts";
 import { standing } from "./standing.ts";
 import {
   type DeltaHistory,
@@ -110,9 +111,12 @@ export class Thread {
 
   /** What tasks have written on top of the newest checkpoint of a namespace. */
   async pending(namespace: string): Promise<readonly TaskWrites[]> {
-    const head = this.head(namespace)?.id;
+    const head = this.head(namespace)?.checkpoint.id;
     const steps = await this.run.steps(loopOf(namespace));
-    return steps.map(({ value }) => value as TaskWrites).filter(({ checkpoint }) => checkpoint === head);
+    return steps
+      .map(({ value, ahead }) => ({ ahead, writes: value as TaskWrites }))
+      .filter(({ ahead, writes }) => (writes.checkpoint ?? (ahead ? undefined : head)) === head)
+      .map(({ writes }) => writes);
   }
 
   past(): Past {
@@ -171,7 +175,7 @@ export class Thread {
       if (taken.length === 0) return;
       const row = this.run.row;
       const stand = standing(row, draft.outcome, this.#sinceStanding, this.run.now());
-      if (await this.run.write([...stand.before, ...draft.events, ...stand.after])) {
+      if (await this.run.write([...stand.before, ...draft.events(), ...stand.after])) {
         this.#sinceStanding = stand.after.length > 0 ? 0 : this.#sinceStanding + 1;
         this.#wasThere = true;
         for (const [namespace, known] of draft.known) this.#known.set(namespace, known);
@@ -233,9 +237,18 @@ export interface Outcome {
   hasCheckpoint: boolean;
 }
 
+/** A task's writes in an append in the making. */
+interface Staged {
+  readonly loop: string;
+  readonly ahead: number;
+  readonly name: string;
+  readonly of: string;
+  writes: TaskWrites;
+}
+
 /** One append in the making: what it makes of the states, and its events. */
 class Draft {
-  readonly events: ThreadEvent[] = [];
+  readonly #events: (ThreadEvent | Staged)[] = [];
   readonly known = new Map<string, Known>();
   readonly outcome: Outcome = { hasCheckpoint: false };
   readonly #thread: Thread;
@@ -244,7 +257,7 @@ class Draft {
   readonly #heads = new Map<string, ThreadState>();
   readonly #made = new Map<string, ThreadState>();
   readonly #advanced = new Map<string, number>();
-  readonly #written: { readonly namespace: string; readonly writes: TaskWrites }[] = [];
+  readonly #written: { readonly namespace: string; readonly of: string; readonly writes: TaskWrites }[] = [];
   readonly #steps = new Map<string, number>();
 
   constructor(thread: Thread, values: StoredValues, before: ReadonlyMap<string, Known>) {
@@ -255,7 +268,7 @@ class Draft {
 
   async add(work: Work): Promise<void> {
     if ("checkpoint" in work) await this.#checkpoint(work.checkpoint);
-    else this.#writes(work.namespace, await work.writes);
+    else this.#writes(work.namespace, work.of, await work.writes);
   }
 
   #head(namespace: string): ThreadState | undefined {
@@ -274,18 +287,34 @@ class Draft {
       delta,
     );
     const known = this.known.get(namespace) ?? this.#before.get(namespace);
-    const items = known && known.id === head?.id ? known.items : undefined;
+    const items = known && known.id === head?.checkpoint.id ? known.items : undefined;
     const change = head ? { patches: stateChanges(head, state, items, fresh) } : { state };
     const before = this.#advanced.get(namespace) ?? 0;
-    this.events.push(this.#thread.run.advance(loop, change, before));
+    this.#events.push(this.#thread.run.advance(loop, change, before));
+    if (head && parent === head) this.#place(namespace, head, state);
     this.#advanced.set(namespace, before + 1);
     this.#heads.set(namespace, state);
-    this.#made.set(`${namespace}\n${state.id}`, state);
+    this.#made.set(`${namespace}\n${state.checkpoint.id}`, state);
     this.known.set(namespace, {
-      id: state.id,
+      id: state.checkpoint.id,
       items: itemsAfter(checkpoint, parent === head ? items : undefined),
     });
     this.outcome.hasCheckpoint = true;
+  }
+
+  /** The append's events. */
+  events(): readonly ThreadEvent[] {
+    return this.#events.flatMap((one) =>
+      "event" in one ? [one] : this.#thread.run.finished(one.loop, one.ahead, one.name, one.writes),
+    );
+  }
+
+  /** Writes of this append that the new state holds say only where. */
+  #place(namespace: string, before: ThreadState, after: ThreadState): void {
+    const loop = loopOf(namespace);
+    for (const one of this.#events)
+      if ("writes" in one && one.loop === loop && one.of === before.checkpoint.id)
+        one.writes = placed(one.writes, before, after);
   }
 
   async #parent(
@@ -293,7 +322,7 @@ class Draft {
     head: ThreadState | undefined,
   ): Promise<ThreadState | undefined> {
     if (parent === null) return undefined;
-    if (head?.id === parent) return head;
+    if (head?.checkpoint.id === parent) return head;
     return this.#made.get(`${namespace}\n${parent}`) ?? this.#thread.past().find(namespace, parent);
   }
 
@@ -330,39 +359,38 @@ class Draft {
     return Object.fromEntries(found);
   }
 
-  async #pending(namespace: string, { id }: ThreadState): Promise<readonly TaskWrites[]> {
-    const isHead = this.#thread.head(namespace)?.id === id;
+  async #pending(namespace: string, { checkpoint: { id } }: ThreadState): Promise<readonly TaskWrites[]> {
+    const isHead = this.#thread.head(namespace)?.checkpoint.id === id;
     const before = isHead
       ? await this.#thread.pending(namespace)
       : await this.#thread.past().writes(namespace, id);
-    const here = this.#written.filter((one) => one.namespace === namespace && one.writes.checkpoint === id);
+    const here = this.#written.filter((one) => one.namespace === namespace && one.of === id);
     return merged([...before, ...here.map(({ writes }) => writes)]);
   }
 
   /** A task's writes are a finished step of the iteration that follows their checkpoint. */
-  #writes(namespace: string, writes: TaskWrites): void {
+  #writes(namespace: string, of: string, written: TaskWrites): void {
     const loop = loopOf(namespace);
-    const isHead = this.#head(namespace)?.id === writes.checkpoint;
+    const isHead = this.#head(namespace)?.checkpoint.id === of;
+    const writes: TaskWrites = isHead ? written : { checkpoint: of, ...written };
     const advanced = this.#advanced.get(namespace) ?? 0;
     const ahead = advanced + (isHead ? 0 : 1);
     const place = `${loop} ${ahead}`;
     const stored = ahead <= 1 && advanced === 0 ? this.#thread.run.stepCount(loop, ahead === 0 ? 0 : 1) : 0;
     const count = (this.#steps.get(place) ?? stored) + 1;
     this.#steps.set(place, count);
-    this.events.push(...this.#thread.run.finished(loop, ahead, stepName(writes, count), writes));
-    this.#written.push({ namespace, writes });
+    this.#events.push({ loop, ahead, name: stepName(writes, count), of, writes });
+    this.#written.push({ namespace, of, writes });
     const channels = writes.writes.map(([, channel]) => channel);
     if (channels.includes("__interrupt__")) this.outcome.interrupted = true;
     if (channels.includes("__error__")) this.outcome.error = "A task of the graph has failed.";
   }
 }
 
-/** Unique within its iteration: the number comes first. */
-function stepName({ task, writes }: TaskWrites, count: number): string {
-  const short = task.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 8);
+/** Unique within its iteration. */
+function stepName({ writes }: TaskWrites, count: number): string {
   const special = writes.find(([, channel]) => channel === "__interrupt__" || channel === "__error__");
-  const what = special ? special[1].replaceAll("_", "") : "task";
-  return `${what} ${count} ${short}`;
+  return `${special ? special[1].replaceAll("_", "") : "task"} ${count}`;
 }
 
 const byTask = (a: TaskWrites, b: TaskWrites): number => (a.task < b.task ? -1 : a.task > b.task ? 1 : 0);

@@ -19,6 +19,7 @@ const WITH_SENDS = 4;
 /** What LangGraph gets of a checkpoint. */
 export async function tupleOf(values: StoredValues, found: Found): Promise<CheckpointTuple> {
   const { thread, namespace, state } = found;
+  const { id, parent, v } = state.checkpoint;
   const configOf = (id: string) => ({
     configurable: { thread_id: thread.id, checkpoint_ns: namespace, checkpoint_id: id },
   });
@@ -29,13 +30,13 @@ export async function tupleOf(values: StoredValues, found: Found): Promise<Check
     ...headOf(state),
     channel_values: Object.fromEntries(await Promise.all(channels)),
   };
-  if (state.v < WITH_SENDS && state.parent !== null) await addSends(values, found, state.parent, checkpoint);
+  if (v < WITH_SENDS && parent !== null) await addSends(values, found, parent, checkpoint);
   return {
-    config: configOf(state.id),
+    config: configOf(id),
     checkpoint,
     metadata: (await values.load(state.meta)) as NonNullable<CheckpointTuple["metadata"]>,
     pendingWrites: await loaded(values, found.writes),
-    ...(state.parent === null ? {} : { parentConfig: configOf(state.parent) }),
+    ...(parent === null ? {} : { parentConfig: configOf(parent) }),
   };
 }
 

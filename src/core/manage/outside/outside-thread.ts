@@ -7,7 +7,7 @@ import { ChainCheck } from "../../journal/journal.ts";
 import { loadRun } from "../../journal/load.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { entryPages } from "../../journal/read.ts";
-import type { LoopRecord, StepRecord } from "../../journal/records.ts";
+import type { LoopRecord } from "../../journal/records.ts";
 import { projectionOf } from "../../journal/row-fold.ts";
 import { insistOn } from "../../journal/row-shape.ts";
 import { takeSnapshot } from "../../journal/snapshot.ts";
@@ -35,14 +35,15 @@ export interface ThreadEvent {
   readonly encoded?: Encoded;
 }
 
-/** A finished step of the iteration under way. */
+/** A finished step of the iteration under way, or of the one after it. */
 export interface ThreadStep {
-  readonly name: string;
   readonly value: unknown;
+  /** True for a step of the iteration after it. */
+  readonly ahead: boolean;
 }
 
 /** The journal after the last snapshot may be this long before the next one is taken, and so many times as long as that one. */
-const MIN_TAIL_BYTES = 1_048_576;
+const MIN_TAIL_BYTES = 4_194_304;
 const TAIL_FACTOR = 4;
 const EVENT_BYTES = 200;
 
@@ -119,6 +120,7 @@ export class OutsideThread {
       const value = await loopState(values, this.runId, loop);
       Object.assign(loop, { state: { value }, changes: [] });
     }
+    await values.fetchAhead(this.runId, []);
   }
 
   /** The names of the loops that have been advanced. */
@@ -138,17 +140,18 @@ export class OutsideThread {
   /** The finished steps of the iteration under way, and of the one after it. */
   async steps(key: string): Promise<readonly ThreadStep[]> {
     const next = this.#record(key)?.iteration ?? 0;
-    const found: [string, StepRecord][] = [next, next + 1].flatMap((index) => {
-      const scope = this.#state.root.scopes.get(memberName(key, index));
-      return [...(scope?.records ?? [])];
+    const found = [false, true].flatMap((ahead) => {
+      const scope = this.#state.root.scopes.get(memberName(key, ahead ? next + 1 : next));
+      return [...(scope?.records.values() ?? [])].map((record) => ({ record, ahead }));
     });
-    const steps: ThreadStep[] = [];
-    await this.#parts.values.fetchAhead(
+    const { values } = this.#parts;
+    await values.fetchAhead(
       this.runId,
-      found.flatMap(([, { data }]) => (data === undefined ? [] : blobsOf(data))),
+      found.flatMap(({ record: { data } }) => (data === undefined ? [] : blobsOf(data))),
     );
-    for (const [name, record] of found)
-      steps.push({ name, value: await this.#parts.values.of(this.runId, record) });
+    const steps: ThreadStep[] = [];
+    for (const { record, ahead } of found) steps.push({ value: await values.of(this.runId, record), ahead });
+    await values.fetchAhead(this.runId, []);
     return steps;
   }
 
