@@ -7,10 +7,17 @@ import { ROOT } from "./source-tree.ts";
 const folder = mkdtempSync(path.join(ROOT, ".tmp-diff-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const page = readFileSync(path.join(ROOT, "docs/start.md"), "utf8");
-const diff = (/```diff\n(.*?)```/s.exec(page)?.[1] ?? "").trimEnd().split("\n");
-const of = (signs: string): string =>
-  diff.flatMap((line) => (signs.includes(line[0] ?? " ") ? [line.slice(1)] : [])).join("\n");
+/** The diff in a page of the documentation. */
+function diffIn(name: string) {
+  const page = readFileSync(path.join(ROOT, "docs", name), "utf8");
+  const diff = (/```diff\n(.*?)```/s.exec(page)?.[1] ?? "").trimEnd().split("\n");
+  const of = (signs: string): string =>
+    diff.flatMap((line) => (signs.includes(line[0] ?? " ") ? [line.slice(1)] : [])).join("\n");
+  const [added = 0, removed = 0] = ["+", "-"].map(
+    (sign) => diff.filter((line) => line.startsWith(sign)).length,
+  );
+  return { diff, of, changed: Math.max(added, removed) };
+}
 
 const SERVICES = `
 export const load = async (topic: string) => ({ topic, legs: 0 });
@@ -24,9 +31,9 @@ const CALL = 'import { report } from "./before.mts"; console.log(await report({ 
 const node = (...args: string[]) => spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
 
 it("makes a function of three steps durable by changing at most five of its lines (C1)", () => {
-  const [added, removed] = ["+", "-"].map((sign) => diff.filter((line) => line.startsWith(sign)).length);
+  const { diff, of, changed } = diffIn("start.md");
   expect(diff.filter((line) => line.includes("ctx.step("))).toHaveLength(3);
-  expect(Math.max(added ?? 0, removed ?? 0)).toBeLessThanOrEqual(5);
+  expect(changed).toBeLessThanOrEqual(5);
 
   mkdirSync(path.join(folder, "node_modules"));
   symlinkSync(ROOT, path.join(folder, "node_modules/holdfast"), "junction");
@@ -44,4 +51,37 @@ it("makes a function of three steps durable by changing at most five of its line
   expect([before.stdout, before.status]).toEqual(["sent: whales have 0 legs\n", 0]);
   expect([after.stdout, after.status]).toEqual(["sent: whales have 0 legs\n", 0]);
   expect(after.stderr).toMatch(/✓ load.*✓ ask.*✓ send/s);
+});
+
+it("makes a LangGraph agent durable by changing at most five of its lines (C1)", () => {
+  const { of, changed } = diffIn("langgraph.md");
+  expect(changed).toBeLessThanOrEqual(5);
+  const agent = path.join(folder, "langgraph");
+  mkdirSync(path.join(agent, "node_modules"), { recursive: true });
+  symlinkSync(ROOT, path.join(agent, "node_modules/holdfast"), "junction");
+  symlinkSync(
+    path.join(ROOT, "node_modules/@langchain"),
+    path.join(agent, "node_modules/@langchain"),
+    "junction",
+  );
+  const model = "export const model = ({ messages }) => ({ messages: [['ai', `turn ${messages.length}`]] });";
+  const files = { "before.mts": of(" -"), "after.mts": of(" +"), "model.mts": model, "package.json": "{}" };
+  for (const [name, text] of Object.entries(files)) writeFileSync(path.join(agent, name), text);
+  const run = (name: string) => {
+    const { stdout, stderr } = spawnSync(
+      process.execPath,
+      [path.join(ROOT, "node_modules/tsx/dist/cli.mjs"), name],
+      {
+        cwd: agent,
+        encoding: "utf8",
+      },
+    );
+    return [stdout, stderr];
+  };
+  expect(run("before.mts")).toEqual(["turn 1\n", ""]);
+  // The second process goes on with the thread.
+  expect([run("after.mts"), run("after.mts")]).toEqual([
+    ["turn 1\n", ""],
+    ["turn 3\n", ""],
+  ]);
 });

@@ -22,14 +22,15 @@ const MADE_BY_RUNS = [
 
 const folder = useFolders("examples");
 
-/** Somebody else's project with the package and `tsx` installed, and a copy of the example. */
+/** Somebody else's project with the package, LangGraph and `tsx` installed, and a copy of the example. */
 function projectWith(example: string): string {
   const project = folder();
   const installed = path.join(project, "node_modules/holdfast");
   mkdirSync(installed, { recursive: true });
   cpSync(path.join(PACKAGE, "package.json"), path.join(installed, "package.json"));
   symlinkSync(path.join(PACKAGE, "dist"), path.join(installed, "dist"));
-  symlinkSync(path.join(ROOT, "node_modules/tsx"), path.join(project, "node_modules/tsx"));
+  for (const name of ["tsx", "@langchain"])
+    symlinkSync(path.join(ROOT, "node_modules", name), path.join(project, "node_modules", name));
   writeFileSync(path.join(project, "package.json"), JSON.stringify({ type: "module" }));
   const copy = path.join(project, example);
   const isKept = (file: string): boolean => !MADE_BY_RUNS.includes(path.basename(file));
@@ -89,6 +90,11 @@ const once = (names: readonly string[]): Record<string, number> =>
 
 /** Checks what each example must have done when its README has been followed. */
 const PROOFS: Readonly<Record<string, (cwd: string, ends: readonly Ended[]) => void>> = {
+  "langgraph-agent": (cwd) =>
+    expect(callsIn(cwd)).toEqual({
+      ...once(["model 0", "model 1", "model 3", "invoice 1", "invoice 2", "invoice 3"]),
+      "model 2": 2,
+    }),
   "hello-crash": (_, [, resumed]) => expect(resumed?.printed).not.toContain("looking up"),
   "ten-agents-429": (cwd) => expect(callsIn(cwd)).toEqual({ ...once(OF_TEN), reviewer: 3, publisher: 1 }),
   "parallel-groups": (cwd) =>

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { rmSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -18,7 +19,7 @@ import { openSqliteStore } from "holdfast/stores/sqlite";
 import pg from "pg";
 import { startPostgres } from "../../lab/services/postgres.ts";
 import type { CaseReport } from "../run.ts";
-import { inFolder, median, payload } from "../workbench.ts";
+import { inFolder, median } from "../workbench.ts";
 
 type Channels = "default" | "delta";
 
@@ -35,6 +36,12 @@ interface Kind {
   remove(folder: string): Promise<void>;
 }
 
+/** 2 KiB of text that no store can compress much, the same in every run. */
+const text = (n: number): string =>
+  Array.from({ length: 48 }, (_, part) => createHash("sha256").update(`${n} ${part}`).digest("base64url"))
+    .join("")
+    .slice(0, 2048);
+
 /** One node that appends a message of 2 KiB in each iteration. */
 function graphOf(saver: BaseCheckpointSaver, channels: Channels, turns: number, began: number[]) {
   const messages =
@@ -45,7 +52,7 @@ function graphOf(saver: BaseCheckpointSaver, channels: Channels, turns: number, 
   return new StateGraph(State)
     .addNode("step", ({ n }) => {
       began.push(performance.now());
-      return { messages: [new AIMessage({ content: payload(n), id: `m${n}` })], n: n + 1 };
+      return { messages: [new AIMessage({ content: text(n), id: `m${n}` })], n: n + 1 };
     })
     .addEdge(START, "step")
     .addConditionalEdges("step", ({ n }) => (n < turns ? "step" : END), ["step", END])

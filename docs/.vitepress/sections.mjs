@@ -16,6 +16,7 @@ const planned = [
     items: [
       page("Agents", "agents"),
       page("AI SDK agents", "ai-sdk"),
+      page("LangGraph", "langgraph"),
       page("Teams", "teams"),
       page("DAGs", "dags"),
       page("YAML workflows", "yaml"),

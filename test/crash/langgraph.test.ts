@@ -32,7 +32,7 @@ function live(deaths: readonly Moment[]) {
   return { file, result: JSON.parse(last.stdout) as { n: number; log: string[] }, seen, extra };
 }
 
-const all = [...TURNS.flatMap((n) => [`paid ${n}`, `thought ${n}`])].sort();
+const all = TURNS.flatMap((n) => [`paid ${n}`, `thought ${n}`]).sort();
 
 describe("a LangGraph agent of 45 iterations whose process is killed", () => {
   it("never pays again what was saved, when it dies during the model calls beside (S1-10, S1-11, S1-19)", async () => {

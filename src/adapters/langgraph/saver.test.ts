@@ -21,7 +21,7 @@ const meta = { source: "loop", step: 0, parents: {} } as const;
 /** An agent of so many turns, each with one message. */
 const agentOf = (saver: HoldfastSaver, turns: number, onTurn: (n: number) => unknown = () => undefined) =>
   new StateGraph(State)
-    .addNode("say", async ({ n = 0 }) => {
+    .addNode("say", async ({ n }) => {
       await onTurn(n);
       return { messages: [new AIMessage(`turn ${n}`)], n: n + 1 };
     })
@@ -205,8 +205,9 @@ describe("a thread of LangGraph", () => {
     await other.getTuple(of("t"));
     await Promise.all([saver, other].flatMap((one) => [1, 2, 3].map((n) => put(one, "t", { a: n }, id))));
     const found = [];
-    for await (const { checkpoint } of saver.list(of("t"))) found.push(checkpoint.channel_values["a"]);
-    expect(found.sort()).toEqual([0, 1, 1, 2, 2, 3, 3]);
+    for await (const { checkpoint } of saver.list(of("t")))
+      found.push(String(checkpoint.channel_values["a"]));
+    expect(found.sort()).toEqual(["0", "1", "1", "2", "2", "3", "3"]);
     await other.close();
   });
 
@@ -230,8 +231,8 @@ describe("what a thread can't be, or hold", () => {
     const { engine, saver } = setup();
     const odd = ["a b", "ä/ö", "x".repeat(900), `thread-${"a".repeat(43)}`, "__proto__"];
     for (const thread of odd) await put(saver, thread, { a: thread });
-    const found: unknown[] = [];
-    for await (const { config } of saver.list({})) found.push(config.configurable?.["thread_id"]);
+    const found: string[] = [];
+    for await (const { config } of saver.list({})) found.push(String(config.configurable?.["thread_id"]));
     expect(found.sort()).toEqual([...odd].sort());
     expect((await engine.list({ limit: 10 })).runs).toHaveLength(odd.length);
     for (const thread of ["", {}, "x".repeat(1_001)])

@@ -240,7 +240,7 @@ export class HoldfastSaver implements BaseCheckpointSaver {
 
   /** Releases what this object has opened; the store stays open. */
   async close(): Promise<void> {
-    await Promise.all([...this.#threads.values()].map((thread) => thread.read()));
+    await Promise.all([...this.#threads.values()].map((thread) => thread.settled()));
     if (this.#ownsEngine) await this.#engine.close();
   }
 

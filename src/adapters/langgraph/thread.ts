@@ -93,8 +93,13 @@ export class Thread {
 
   /** Reads the thread as it is, after everything that was handed over here. */
   async read(): Promise<RunRow | null> {
-    while (this.#writing) await this.#writing;
+    await this.settled();
     return this.#refresh();
+  }
+
+  /** Resolves when nothing is being written. */
+  async settled(): Promise<void> {
+    while (this.#writing) await this.#writing;
   }
 
   async #refresh(): Promise<RunRow | null> {
