@@ -52,6 +52,7 @@ const planned = [
       page("Move runs", "transfer"),
       page("When things fail", "failures"),
       page("Reports", "reports"),
+      page("Observability", "observability"),
       page("Assistants (MCP)", "mcp"),
       page("Compliance", "compliance"),
     ],
