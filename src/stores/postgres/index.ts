@@ -25,6 +25,7 @@ export interface PostgresOptions {
    * Hears at once what other processes write, by LISTEN on a connection of its own. Without it, and whenever that
    * connection is away, other processes are heard by polling. `true`: at `connectionString`, and this is the default
    * there; a connection string: there, for example beside a pooler in transaction mode, which passes on no notices.
+   * `false`: nothing is heard, and nothing told to others.
    */
   readonly listen?: boolean | string;
   /** How long one statement may take before its connection is dropped. Default 30,000. */
@@ -49,7 +50,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const { schema = "holdfast", create = true, timeoutMs = 30_000, logger = silentLogger } = options;
   checkNumber("timeoutMs", timeoutMs, { above: 0, most: Infinity });
   const database = { ...(await databaseOf(options, timeoutMs)), ...listening(options) };
-  const store = new PostgresStore({ database, schema, create, logger, isShared: true });
+  const store = new PostgresStore({ database, schema, create, logger, isShared: options.listen !== false });
   try {
     await store.identity();
     return store;

@@ -50,7 +50,7 @@ export interface PostgresSetup {
   readonly name?: string;
   /** The name of the place in error messages. */
   readonly where?: string;
-  /** True when other processes may use it at the same time. */
+  /** True when other processes are told what is written here. */
   readonly isShared?: boolean;
   /** True when nothing survives the process, whatever the settings say. */
   readonly isVolatile?: boolean;
