@@ -104,6 +104,11 @@ export const catalog: readonly Listed[] = [
     load: async () => (await import("./commands/cost.ts")).command,
   },
   {
+    name: "budgets",
+    summary: "Set what runs may cost in a month, and see what is spent",
+    load: async () => (await import("./commands/budgets.ts")).command,
+  },
+  {
     name: "alerts",
     summary: "List alerts, take them over, and test who is told",
     load: async () => (await import("./commands/alerts.ts")).command,

@@ -183,7 +183,7 @@ export class Engine {
     this.outside = new OutsideRuns(this.#parts);
     this.restarts = new Restarts(this.#parts, (...run) => this.#starter.create(...run));
     this.workers = new WorkerRegistry(this.#store, () => this.#ports.ids.token());
-    const operate = engineAlerts(this.#parts, this.#owner, this.#queue.health, options);
+    const operate = engineAlerts(this.#parts, this.#owner, this.#queue.health, this.audit, options);
     ({ slo: this.slo, alerts: this.alerts } = operate);
     this.views = new Views(this.#store, () => this.#ports.ids.token());
     this.#linked = this.#links();

@@ -22,6 +22,17 @@ const objective = z.object({
   budgetLeft: figure,
 });
 
+const budget = {
+  usd: z.number().positive(),
+  label: z
+    .string()
+    .min(3)
+    .max(300)
+    .exactOptional()
+    .meta({ description: "Only runs with this label: team=payments" }),
+  workflow: z.string().min(1).max(200).exactOptional(),
+};
+
 const alert = z.object({
   key: z.string(),
   kind: z.enum(ALERT_KINDS),
@@ -72,6 +83,40 @@ export const operateOperations = {
     answer: z.object({
       results: z.array(z.object({ channel: z.string(), ok: z.boolean(), error: z.string().nullable() })),
     }),
+  }),
+  listBudgets: declare("listBudgets", {
+    summary: "Budgets of this month by label or workflow, and what is spent of them.",
+    permission: "runs:read",
+    verb: { library: "engine.alerts.budgets.list", cli: "budgets list" },
+    answer: z.object({
+      budgets: z.array(
+        z.object({
+          name: z.string(),
+          ...budget,
+          by: z.string().nullable(),
+          at: time,
+          month: z.string(),
+          spentUsd: figure,
+          unpriced: z.number(),
+          share: figure,
+          state: z.enum(["within", "warning", "reached"]),
+        }),
+      ),
+    }),
+  }),
+  setBudget: declare("setBudget", {
+    summary: "Sets a budget of each month. It holds nothing back: people are told at 80 % and at 100 %.",
+    permission: "admin",
+    verb: { library: "engine.alerts.budgets.set", cli: "budgets set" },
+    body: z.strictObject({ ...why, ...budget }),
+    answer: z.object(budget),
+  }),
+  deleteBudget: declare("deleteBudget", {
+    summary: "Deletes a budget.",
+    permission: "admin",
+    verb: { library: "engine.alerts.budgets.delete", cli: "budgets delete" },
+    query: z.strictObject(why),
+    answer: z.object({ deleted: z.string() }),
   }),
   getSlo: declare("getSlo", {
     summary: "Service levels, measured over all processes of the store, beside their targets.",

@@ -15,6 +15,16 @@ export const operateRoutes: Handlers<keyof typeof operateOperations> = {
   ackAlert: async (call) => call.engine.alerts.ack(call.params.alert, who(call)),
   testAlerts: async ({ engine }) => ({ results: await engine.alerts.test() }),
 
+  listBudgets: async ({ engine }) => ({ budgets: await engine.alerts.budgets.list() }),
+  async setBudget(call) {
+    const { reason: _, ...budget } = call.body;
+    return call.engine.alerts.budgets.set(call.params.name, budget, who(call));
+  },
+  async deleteBudget({ engine, params: { name } }) {
+    await engine.alerts.budgets.delete(name);
+    return { deleted: name };
+  },
+
   getSlo: async ({ engine }) => engine.slo.report(),
 
   async setSloTarget(call) {

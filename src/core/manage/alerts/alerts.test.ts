@@ -248,3 +248,35 @@ describe("alerts", () => {
     ]);
   });
 });
+
+describe("budgets of a month", () => {
+  it("warn at 80 %, call at 100 %, by label, and never count an unknown price as nothing (S1-61)", async () => {
+    const { lab, desk, check, watcher } = stage();
+    const engine = lab.engine([pay]);
+    const { budgets } = watcher.alerts;
+    await budgets.set("payments", { usd: 4.8, label: "team=payments" }, { actor: "ada" });
+    const spend = async (id: string, team: string): Promise<void> => {
+      await lab.drive(engine.start(pay, "dear", { id, labels: { team } }));
+      await lab.drive(engine.result(id));
+    };
+    await spend("a", "payments");
+    await spend("b", "other");
+    expect(await budgets.list()).toMatchObject([
+      { name: "payments", spentUsd: 2, unpriced: 0, state: "within" },
+    ]);
+    await spend("c", "payments");
+    await check();
+    expect(desk.news()).toEqual(["opened budget P2"]);
+    await spend("d", "payments");
+    await lab.clock.skip(301_000);
+    await check();
+    expect(desk.news()).toEqual(["escalated budget P1"]);
+    expect(desk.all.at(-1)?.summary).toBe(
+      "the budget payments of 2026-01 is reached: $6.00 of $4.80 (125 %)",
+    );
+    await budgets.set("payments", { usd: 100, label: "team=payments" });
+    await lab.clock.skip(301_000);
+    await check();
+    expect(desk.news()).toEqual(["cleared budget P1"]);
+  });
+});

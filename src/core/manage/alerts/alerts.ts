@@ -11,6 +11,7 @@ import { AwayWatch } from "./away.ts";
 import { type AlertLinks, type AlertNotification, type NotifyChannel, notificationOf } from "./channel.ts";
 import { sent } from "./deliver.ts";
 import { AlertLease } from "./lease.ts";
+import { MonthBudgets } from "./month-budgets.ts";
 import { type AlertRecord, isAlert, RULES } from "./record.ts";
 import { AlertWatch, type Source } from "./watch.ts";
 
@@ -22,6 +23,8 @@ export interface AlertOptions extends AlertLinks {
   readonly everyMs?: number;
   /** A gate that waits longer is worth a call. Default 30 min. */
   readonly gateAfterMs?: number;
+  /** How long the store may be away before somebody is called. Default 20 s. */
+  readonly awayAfterMs?: number;
   /** Open alerts that nobody looks after are told again after this time. Default 30 min for `P1`, 4 h for `P2`. */
   readonly remindMs?: { readonly P1?: number; readonly P2?: number };
   /** A `P2` that nobody looks after becomes a `P1` after this time. Default 8 h. */
@@ -79,6 +82,8 @@ const EVERY_MS = 15_000;
  * ```
  */
 export class Alerts {
+  /** Budgets of a month, by label or workflow. */
+  readonly budgets: MonthBudgets;
   readonly #owned: Owned;
   readonly #options: AlertOptions;
   readonly #channels: readonly NotifyChannel[];
@@ -91,9 +96,11 @@ export class Alerts {
     this.#owned = owned;
     this.#options = options;
     this.#channels = channelsOf(options);
+    const newVersion = () => owned.parts.ports.ids.token();
+    this.budgets = new MonthBudgets(owned.parts.store, () => this.#documents(), newVersion);
     this.#kept = new Kept({
       documents: () => this.#documents(),
-      newVersion: () => owned.parts.ports.ids.token(),
+      newVersion,
       kind: "alert",
       isValid: isAlert,
     });
@@ -177,6 +184,7 @@ export class Alerts {
     const {
       everyMs = EVERY_MS,
       gateAfterMs = 1_800_000,
+      awayAfterMs = 20_000,
       remindMs,
       escalateMs,
       verifyRuns = 200,
@@ -192,7 +200,13 @@ export class Alerts {
         () => ids.token(),
         { owner: `${owner}-${ids.id().slice(0, 6)}`, ms: 3 * everyMs, clock },
       ),
-      away: new AwayWatch({ channels: this.#channels, links, clock, storeName: parts.store.name }),
+      away: new AwayWatch({
+        channels: this.#channels,
+        links,
+        clock,
+        storeName: parts.store.name,
+        afterMs: awayAfterMs,
+      }),
       delivery,
       rules: {
         ...RULES,
@@ -203,7 +217,7 @@ export class Alerts {
       },
       everyMs,
       storeState,
-      more: sources,
+      more: [...sources, this.budgets.source],
     });
   }
 
@@ -248,6 +262,7 @@ function checkAlertOptions(options: AlertOptions): void {
       notify: true,
       everyMs: true,
       gateAfterMs: true,
+      awayAfterMs: true,
       remindMs: true,
       escalateMs: true,
       verifyRuns: true,

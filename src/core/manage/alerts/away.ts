@@ -5,15 +5,16 @@ import { sent } from "./deliver.ts";
 import type { Cause } from "./kinds.ts";
 import type { LeaseRecord } from "./lease.ts";
 
-/** How long the store may be away before somebody is called; the others wait longer, in case the first has died too. */
-const FIRST_MS = 20_000;
-const OTHERS_MS = 300_000;
+/** The other processes wait longer, in case the first has died too. */
+const OTHERS = 15;
 
 interface AwayDeps {
   readonly channels: readonly NotifyChannel[];
   readonly links: AlertLinks;
   readonly clock: Clock;
   readonly storeName: string;
+  /** How long the store may be away before somebody is called. */
+  readonly afterMs: number;
 }
 
 /**
@@ -32,10 +33,10 @@ export class AwayWatch {
 
   /** The store doesn't answer. */
   async away(error: string, seen: LeaseRecord | null, isFirst: boolean): Promise<void> {
-    const { clock, channels, links } = this.#deps;
+    const { clock, channels, links, afterMs } = this.#deps;
     this.#since ??= { at: clock.now(), start: clock.monotonic() };
     this.#error = error;
-    if (clock.monotonic() - this.#since.start < (isFirst ? FIRST_MS : OTHERS_MS)) return;
+    if (clock.monotonic() - this.#since.start < (isFirst ? afterMs : OTHERS * afterMs)) return;
     const id = `store-away-${fingerprint(`${this.#deps.storeName} ${seen?.term ?? 0} ${seen?.outages ?? 0}`)}`;
     const message = { id, news: "opened", at: clock.now(), severity: "P1" } as const;
     for (const channel of channels) {

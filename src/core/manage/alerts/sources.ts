@@ -154,7 +154,10 @@ export async function chainFindings(
     return broken(`${workflow} ${runId}: ${first?.problem ?? "damaged"}`, now, runId, workflow);
   });
   const whole = store.length === 0 ? [] : [broken(`the store: ${store[0]}`, now, null, null)];
-  return { causes: [...causes, ...whole], covers: ({ kind }) => kind === "chain-broken" };
+  return {
+    causes: [...causes, ...whole],
+    covers: ({ kind, key }) => kind === "chain-broken" && key !== "chain-broken:audit",
+  };
 }
 
 const broken = (what: string, now: number, run: string | null, workflow: string | null): Cause => ({
