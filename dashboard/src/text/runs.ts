@@ -6,6 +6,8 @@ const counted = (n: number): string => plural(n, "run");
 export const RUNS = {
   // Needs you
   needsYou: {
+    alarms: "Alarms of the store",
+    acked: (by: string) => `with ${by}`,
     lead: "What waits for a person, the costliest wait first.",
     kinds: {
       "in doubt": "In doubt",

@@ -19,6 +19,7 @@ export default function NeedsYou() {
   const query = useApi("needsYou", { limit: MOST }, { refetchMs: 15_000 });
   return (
     <Page title={TEXT.nav.needsYou} lead={T.lead}>
+      <Alarms />
       <Loaded query={query}>
         {({ needs, counts, total, next, more }) => {
           const kinds = (Object.keys(T.kinds) as Need["kind"][]).filter((one) => counts[one] > 0);
@@ -51,6 +52,27 @@ export default function NeedsYou() {
         }}
       </Loaded>
     </Page>
+  );
+}
+
+/** What is wrong with the store itself: service levels, the record, budgets. What is wrong with a run is a card below. */
+function Alarms() {
+  const { data } = useApi("listAlerts", {}, { refetchMs: 15_000 });
+  const alarms = (data?.alerts ?? []).filter(({ run, kind }) => run === null || kind === "chain-broken");
+  if (alarms.length === 0) return null;
+  return (
+    <ul aria-label={T.alarms} className="mb-4 grid gap-2">
+      {alarms.map(({ key, severity, summary, openedAt, acked }) => (
+        <li key={key} className="flex flex-wrap items-baseline gap-x-3 rounded-md bg-bad-soft px-3 py-2">
+          <span className="font-medium">{severity}</span>
+          <span className="min-w-0 flex-1 break-words">{summary}</span>
+          <span className="text-soft">
+            <When at={openedAt} />
+            {acked === null ? null : ` · ${T.acked(acked.by ?? "")}`}
+          </span>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -22,11 +22,11 @@ export default function Reliability() {
   const period = range.since === undefined ? {} : { since: range.since };
   const recoveries = useApi("reportRecoveries", period, { enabled: may(AUDIT), refetchMs: 30_000 });
   const steps = useApi("reportSteps", period, { refetchMs: 30_000 });
-  const health = useApi("getHealth", {}, { refetchMs: 10_000 });
+  const slo = useApi("getSlo", {}, { refetchMs: 30_000 });
   const needs = useApi("needsYou", {});
   return (
     <Page title={TEXT.nav.reliability} lead={T.lead} acts={<RangePicker range={range} />}>
-      <Slos recoveries={recoveries.data} health={health.data} />
+      <Loaded query={slo}>{(report) => <Slos report={report} />}</Loaded>
       <Figures
         figures={[
           stalledFigure(needs.data),
@@ -80,22 +80,17 @@ function stalledFigure(needs: AnswerOf<"needsYou"> | undefined) {
   };
 }
 
-function Slos({
-  recoveries,
-  health,
-}: {
-  readonly recoveries: AnswerOf<"reportRecoveries"> | undefined;
-  readonly health: AnswerOf<"getHealth"> | undefined;
-}) {
-  const figures = sloFigures(recoveries, health).map(({ name, value, target, verdict, note }) => ({
+const TONES = { met: "good", missed: "waits", alarm: "bad", unknown: "plain", watched: "plain" } as const;
+
+function Slos({ report }: { readonly report: AnswerOf<"getSlo"> }) {
+  const figures = sloFigures(report).map(({ name, value, target, verdict, note }) => ({
     name,
     value,
-    tone:
-      verdict === "met" ? ("good" as const) : verdict === "missed" ? ("bad" as const) : ("plain" as const),
+    tone: TONES[verdict],
     note: (
       <>
-        {verdict === null ? null : <span className="font-medium">{T[verdict]} · </span>}
-        {T.target(target)}
+        <span className="font-medium">{T.verdicts[verdict]}</span>
+        {target === null ? null : ` · ${T.target(target)}`}
         <span className="block">{note}</span>
       </>
     ),

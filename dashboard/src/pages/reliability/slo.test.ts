@@ -1,31 +1,58 @@
 import { describe, expect, it } from "vitest";
 import { sloFigures } from "./slo.ts";
 
-const runs = { completed: 97, completedAfterRecovery: 1, failed: 3, cancelled: 0, completionRate: 0.97 };
+const target = { severity: "P2", set: null } as const;
 const report = {
-  since: 0,
-  until: 1,
-  looked: 100,
-  more: false,
-  unreadable: [],
-  incidents: [],
-  runs,
-  ms: { p50: 1_000, p95: 12_000, most: 12_000 },
-};
+  at: 0,
+  ok: false,
+  objectives: [
+    {
+      name: "write",
+      unit: "ms",
+      better: "less",
+      windowMs: 3_600_000,
+      value: 22.04,
+      measured: 100,
+      goal: 15,
+      alarm: 50,
+      state: "missed",
+      budgetLeft: -0.2,
+      ...target,
+    },
+    {
+      name: "cost",
+      unit: "usd",
+      better: "less",
+      windowMs: 86_400_000,
+      value: null,
+      measured: 0,
+      goal: null,
+      alarm: null,
+      state: "watched",
+      budgetLeft: null,
+      ...target,
+    },
+  ],
+  runs: {
+    completed: 0,
+    failed: 0,
+    completedAfterRecovery: 0,
+    looked: 0,
+    more: false,
+    recoveries: 0,
+    unrecovered: 0,
+    costAfterRecovery: null,
+  },
+  writeFailures: { count: 0, runs: {} },
+  probes: { count: 0, failed: 0, failedAt: null, awayMs: 0 },
+} satisfies Parameters<typeof sloFigures>[0];
 
 describe("the targets of reliability", () => {
-  it("are met or missed only where something was measured", () => {
-    expect(sloFigures(report, undefined).map(({ verdict }) => verdict)).toEqual([
-      null,
-      "met",
-      "missed",
-      null,
-    ]);
-    expect(sloFigures(undefined, undefined).map(({ value }) => value)).toEqual([
-      "not measured yet",
-      "–",
-      "–",
-      "not measured yet",
-    ]);
+  it("show figure, target and budget, and nothing where nothing was measured (S1-57)", () => {
+    const [write, cost] = sloFigures(report);
+    expect(write).toMatchObject({ value: "22 ms", target: "≤ 15 ms", verdict: "missed" });
+    expect(write?.note).toContain("-20 % of the budget left");
+    expect(cost).toMatchObject({ value: "–", target: null, verdict: "watched" });
+    expect(cost?.note).toContain("nothing to measure");
   });
 });

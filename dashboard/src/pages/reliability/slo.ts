@@ -1,57 +1,43 @@
 import type { AnswerOf } from "../../api/client.ts";
 import { TEXT } from "../../text.ts";
 import { type ChartData, daysBetween } from "../../ui/chart-data.ts";
+import { moneyText, percentText } from "../../ui/numbers.ts";
 import { spanText } from "../../ui/time.tsx";
 
 type Recoveries = AnswerOf<"reportRecoveries">;
-type Health = AnswerOf<"getHealth">;
+type Report = AnswerOf<"getSlo">;
+type Objective = Report["objectives"][number];
 
 export interface Slo {
   readonly name: string;
   readonly value: string;
-  readonly target: string;
-  /** `null`: there is nothing to judge. */
-  readonly verdict: "met" | "missed" | null;
+  readonly target: string | null;
+  readonly verdict: Objective["state"];
   readonly note: string;
 }
 
-const RECOVERY_MS = 60_000;
-const COMPLETION = 0.98;
 const T = TEXT.reliability;
 
-/** The four targets with what is known of each. Nothing is made up for what isn't measured. */
-export function sloFigures(recoveries: Recoveries | undefined, health: Health | undefined): readonly Slo[] {
-  const { slo } = T;
-  const ms = recoveries?.ms ?? null;
-  const rate = recoveries?.runs.completionRate ?? null;
-  return [
-    { name: slo.write, value: T.unmeasured, target: slo.writeTarget, verdict: null, note: slo.writeNote },
-    {
-      name: slo.recovery,
-      value: ms ? spanText(ms.p95) : "–",
-      target: slo.recoveryTarget,
-      verdict: ms ? (ms.p95 <= RECOVERY_MS ? "met" : "missed") : null,
-      note: ms ? T.takeovers(recoveries?.incidents.length ?? 0) : slo.recoveryNone,
-    },
-    {
-      name: slo.completion,
-      value: rate === null ? "–" : `${(rate * 100).toFixed(1)} %`,
-      target: slo.completionTarget,
-      verdict: rate === null ? null : rate >= COMPLETION ? "met" : "missed",
-      note:
-        rate === null || !recoveries
-          ? slo.completionNone
-          : T.ended(recoveries.runs.completed, recoveries.runs.failed, recoveries.runs.cancelled),
-    },
-    {
-      name: slo.store,
-      value: T.unmeasured,
-      target: slo.storeTarget,
-      verdict: null,
-      note: slo.storeNote(health ? T.store[health.store.state] : "…"),
-    },
-  ];
-}
+const UNITS: Readonly<Record<Objective["unit"], (value: number) => string>> = {
+  ms: (value) => (value < 1_000 ? `${Math.round(value * 10) / 10} ms` : spanText(value)),
+  share: (value) => `${Math.floor(value * 1_000_000) / 10_000} %`,
+  count: (value) => String(Math.round(value * 10) / 10),
+  usd: moneyText,
+};
+
+/** Every objective with its target and what is left of its budget. Nothing is made up for what isn't measured. */
+export const sloFigures = ({ objectives }: Report): readonly Slo[] =>
+  objectives.map(({ name, unit, better, value, goal, state, budgetLeft, windowMs }) => ({
+    name: T.slo[name],
+    value: value === null ? "–" : UNITS[unit](value),
+    target: goal === null ? null : `${better === "less" ? "≤" : "≥"} ${UNITS[unit](goal)}`,
+    verdict: state,
+    note: [
+      T.within(spanText(windowMs)),
+      ...(value === null ? [T.nothing] : []),
+      ...(budgetLeft === null ? [] : [T.budgetLeft(percentText(budgetLeft))]),
+    ].join(" · "),
+  }));
 
 /** How many takeovers there were on each day. */
 export function byDay(incidents: Recoveries["incidents"], since: number | undefined): ChartData {
