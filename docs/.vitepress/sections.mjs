@@ -53,6 +53,7 @@ const planned = [
       page("When things fail", "failures"),
       page("Reports", "reports"),
       page("Observability", "observability"),
+      page("Service levels and alerts", "alerts"),
       page("Assistants (MCP)", "mcp"),
       page("Compliance", "compliance"),
     ],

@@ -28,6 +28,7 @@ const PURPOSE: Readonly<Record<string, string>> = {
   "./team": "Teams of agents with subtasks or phases.",
   "./dag": "Tasks with dependencies, executed in layers.",
   "./adapters/ai-sdk": "Models of the AI SDK.",
+  "./adapters/langgraph": "LangGraph threads as runs.",
   "./adapters/mcp": "Tools of MCP servers.",
   "./server": "The management API as a server.",
   "./client": "A typed client of the management API.",
