@@ -31,6 +31,8 @@ export interface AppOptions {
   readonly path?: string;
   /** Serves the dashboard too, at every address below `path` that isn't the API's. Default: no. */
   readonly dashboard?: boolean;
+  /** Signs evidence for auditors, as `signText` of `holdfast/security` does. Without it, evidence isn't signed. */
+  readonly sign?: (text: string) => Promise<string>;
   readonly logger?: Logger;
   readonly clock?: Clock;
   /** What `GET /v1/metrics` answers with. Give the same one to the engine. Default: only what the store knows. */
@@ -65,7 +67,7 @@ export function createApp(options: AppOptions): App {
   const hub = new Hub({ engine, store, clock, logger, ...defined({ pollMs: options.pollMs }) });
   const now = recentTime(store, clock);
   const metrics = options.metrics ?? createMetrics({ clock });
-  const tools: Tools = { engine, store, logger, clock, base: path, hub, now, metrics };
+  const tools: Tools = { engine, store, logger, clock, base: path, hub, now, metrics, sign: options.sign };
   const hono = new Hono().basePath(path === "" ? "/" : path);
   const allowed = new Map<string, string[]>();
   for (const operation of allOperations) {

@@ -3,6 +3,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../core/engine.ts";
 import type { NamedAct } from "../core/journal/act.ts";
 import type { Logger } from "../core/logger.ts";
+import type { SignNote } from "../core/manage/evidence/bundle.ts";
 import type { Store } from "../core/store/contract.ts";
 import type { Metrics } from "../observe/metrics/metrics.ts";
 import type { Principal } from "./access/permission.ts";
@@ -25,6 +26,8 @@ export interface Tools {
   readonly metrics: Metrics;
   /** What streams are fed from. */
   readonly hub: Hub;
+  /** Signs what is handed to auditors; `undefined` without an audit key. */
+  readonly sign?: SignNote | undefined;
 }
 
 type Read<S> = S extends z.ZodType ? z.output<S> : undefined;

@@ -114,11 +114,24 @@ export const OPERATE = {
     offlineCommand: "holdfast verify --store ./copy/holdfast.db",
     limit:
       "A chain proves that nothing in its middle was changed. That the end wasn't cut off is proven by a head that you keep elsewhere.",
-    evidence: "Evidence of one run",
-    evidenceLead: "Its whole trail with hashes and verdict, without values.",
+    evidence: "Evidence",
+    evidenceLead:
+      "Execution trail, recovery incidents, idempotency findings and store capacity of a month or of one run, without values. The download is recorded.",
+    about: "About",
+    month: "A month",
+    oneRun: "One run",
+    monthName: "Month (UTC)",
     run: "Run",
-    download: "Download trail",
-    trailCommand: (run: string) => `holdfast report trail ${run} --json`,
+    format: "Format",
+    formats: { zip: "Bundle (zip)", html: "Page to print", md: "Markdown", json: "JSON" },
+    why: "Reason",
+    download: "Download",
+    signed: (isSigned: boolean) =>
+      isSigned
+        ? "Signed with the server's audit key."
+        : "Not signed: a bundle is, if the server has an audit key.",
+    evidenceCommand: (about: string, format: string) =>
+      `holdfast report evidence ${about} --format ${format}`,
     acts: {} as Readonly<Record<string, string>>,
   },
 

@@ -4,7 +4,7 @@ import { defined } from "../../core/defined.ts";
 import type { Logger } from "../../core/logger.ts";
 import { openTelemetry } from "../../observe/telemetry.ts";
 import type { Issuer } from "../../server/access/identify.ts";
-import type { App } from "../../server/app.ts";
+import type { App, AppOptions } from "../../server/app.ts";
 import { isAddressOrNetwork } from "../../server/hardening/client-address.ts";
 import { isOrigin } from "../../server/hardening/origin.ts";
 import type { ServeLimits, ServeOptions, Serving } from "../../server/serve.ts";
@@ -87,12 +87,13 @@ export const command = defineCommand({
       import("../../server/dashboard.ts"),
     ]);
     const owner = await context.actor();
+    const sign = await signerOf(context);
     let app: ClosableApp | undefined;
     const server = await serve({
       ...(await settingsOf(context)),
       store,
       app: (identify) => {
-        app = createApp({ engine, store, identify, logger, metrics, dashboard: hasPages() });
+        app = createApp({ engine, store, identify, logger, metrics, dashboard: hasPages(), ...sign });
         return app.fetch;
       },
       owner,
@@ -117,6 +118,15 @@ export const command = defineCommand({
     return { data: { url: server.url }, text: "✓ stopped" };
   },
 });
+
+/** Evidence is signed with the audit key, if there is one. */
+async function signerOf({ host }: Given): Promise<Pick<AppOptions, "sign">> {
+  const text = host.env["HOLDFAST_AUDIT_KEY"];
+  if (!text) return {};
+  const { auditKey, signText } = await import("../../security/index.ts");
+  const key = auditKey(text);
+  return { sign: (note) => signText(note, key) };
+}
 
 /** Flags come before the configuration. */
 async function settingsOf(context: Given): Promise<Omit<ServeOptions, "store" | "app" | "owner" | "logger">> {

@@ -74,6 +74,7 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
   reportEffects: ["audit:read", "store"],
   reportCapacity: ["audit:read", "store"],
   verifyStore: ["audit:read", "store"],
+  makeEvidence: ["audit:read", "store"],
   checkMigrations: ["runs:read", "store"],
   reviewImport: ["admin", "run"],
   auditRestart: ["runs:read", "run"],

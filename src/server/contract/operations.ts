@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { actOperations } from "./acts.ts";
 import { type Declared, declare } from "./declare.ts";
+import { evidenceOperations } from "./evidence.ts";
 import { flowOperations } from "./flow.ts";
 import { lookOperations } from "./looks.ts";
 import { operateOperations } from "./operate.ts";
@@ -35,6 +36,7 @@ export const operations = {
   ...runOperations,
   ...actOperations,
   ...storeOperations,
+  ...evidenceOperations,
   ...flowOperations,
   ...queueOperations,
   ...tokenOperations,

@@ -64,6 +64,7 @@ export const PATHS = {
   reportEffects: "GET /v1/reports/effects",
   reportCapacity: "GET /v1/reports/capacity",
   verifyStore: "POST /v1/verify",
+  makeEvidence: "POST /v1/evidence",
   checkMigrations: "GET /v1/migrations",
   previewRetention: "POST /v1/retention/preview",
   pruneValues: "POST /v1/retention/prune",

@@ -3,6 +3,7 @@ import { allOperations } from "../contract/operations.ts";
 import { docsPage } from "../docs-page.ts";
 import { openApi } from "../openapi.ts";
 import { actRoutes } from "./acts.ts";
+import { evidenceRoutes } from "./evidence.ts";
 import { flowRoutes } from "./flow.ts";
 import { lookRoutes } from "./looks.ts";
 import { operateRoutes } from "./operate.ts";
@@ -16,6 +17,7 @@ export const handlers: Handlers = {
   ...runRoutes,
   ...actRoutes,
   ...storeRoutes,
+  ...evidenceRoutes,
   ...flowRoutes,
   ...queueRoutes,
   ...tokenRoutes,
