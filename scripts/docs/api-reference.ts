@@ -27,7 +27,7 @@ const PURPOSE: Readonly<Record<string, string>> = {
   "./agent": "The durable model-and-tools loop.",
   "./team": "Teams of agents with subtasks or phases.",
   "./dag": "Tasks with dependencies, executed in layers.",
-  "./adapters/ai-sdk": "Models of the AI SDK.",
+  "./adapters/ai-sdk": "Durable AI SDK agents, and models of the AI SDK for other agents.",
   "./adapters/langgraph": "LangGraph threads as runs.",
   "./adapters/mcp": "Tools of MCP servers.",
   "./server": "The management API as a server.",

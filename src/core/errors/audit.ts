@@ -5,7 +5,7 @@ export const auditErrors = entries({
   "HF-3200": {
     what: "The audit key from {source} can't be used: {problem}.",
     why: "Tree heads and reports are signed with an Ed25519 key in the form of signed notes.",
-    safe: "Nothing was signed. Runs go on, and their journals are unchanged.",
+    safe: "Nothing was signed. Runs continue, and their journals are unchanged.",
     fix: "Make a key with holdfast audit key, and keep it in HOLDFAST_AUDIT_KEY or in a file that only you can read.",
   },
   "HF-3201": {
@@ -29,7 +29,7 @@ export const auditErrors = entries({
   "HF-3204": {
     what: "The audit log is broken: {problem}.",
     why: "Its leaves and heads are only ever added, and what is there doesn't fit together. Somebody has changed the store, or a part of it is lost.",
-    safe: "Nothing was signed over it. Runs go on, and their journals are unchanged.",
+    safe: "Nothing was signed over it. Runs continue, and their journals are unchanged.",
     fix: "Run holdfast audit verify with your anchors to see what is affected, keep a copy of the store as evidence, and restore it from a backup.",
   },
   "HF-3205": {

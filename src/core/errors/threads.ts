@@ -20,12 +20,6 @@ export const threadErrors = entries({
     safe: UNCHANGED,
     fix: 'Call the graph with { configurable: { thread_id: "a-text" } }; checkpoint_id comes from what put returned.',
   },
-  "HF-6183": {
-    what: "Another program has gone on with thread {thread}: its newest checkpoint is {newest}, and this one builds on {parent}.",
-    why: 'Two programs run the same thread, and with concurrency: "refuse" only one of them may go on.',
-    safe: "The other program's checkpoints are kept. This one wasn't written.",
-    fix: "Stop one of the two, then invoke the graph again with the thread's id: it goes on from the newest checkpoint.",
-  },
   "HF-6184": {
     what: "Thread {thread} is paused.",
     why: "A person has paused its run. The checkpoint was saved, and the graph stops here.",
