@@ -67,6 +67,15 @@ async function buildPackage() {
   copyFileSync(path.join(widths, "license"), path.join(DIST, "parts/get-east-asian-width.LICENSE"));
 }
 
+/** The offline verifier of audit bundles: one file that needs nothing but Node. */
+async function buildVerifier() {
+  await build({
+    ...common,
+    input: "src/cli/verify-audit-main.ts",
+    output: { file: path.join(DIST, "verify-audit.mjs"), format: "esm", minifyInternalExports: false },
+  });
+}
+
 /** The pages of the dashboard, as static files. */
 async function buildPages() {
   const { build: buildSite } = await import("vite");
@@ -119,6 +128,7 @@ export async function buildLab() {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   rmSync(DIST, { recursive: true, force: true });
   await buildPackage();
+  await buildVerifier();
   await buildLab();
   await buildPages();
   buildTypes();

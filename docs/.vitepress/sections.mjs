@@ -46,6 +46,7 @@ const planned = [
       page("Serverless", "serverless"),
       page("Access", "access"),
       page("Security", "security"),
+      page("Audit", "audit"),
       page("Encryption", "encryption"),
       page("Backup", "backup"),
       page("Retention", "retention"),

@@ -54,6 +54,11 @@ const NEEDS: Readonly<Record<string, Permission | null>> = {
   "rate-limits": "flow:manage",
   report: "audit:read",
   verify: "audit:read",
+  "audit list": "audit:read",
+  "audit verify": "audit:read",
+  "audit export": "audit:read",
+  "audit key": null,
+  "audit verifier": null,
 };
 
 /** A command that nobody has thought about needs the most. */

@@ -124,6 +124,11 @@ export const catalog: readonly Listed[] = [
     load: async () => (await import("./commands/report.ts")).command,
   },
   {
+    name: "audit",
+    summary: "List who did what, and prove that nothing was changed",
+    load: async () => (await import("./commands/audit.ts")).command,
+  },
+  {
     name: "validate",
     summary: "Check a workflow file, a run, a checkpoint, a bundle or the configuration",
     load: async () => (await import("./commands/validate.ts")).command,

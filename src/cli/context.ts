@@ -164,17 +164,20 @@ export class CommandContext<O = unknown> {
   /** Creates an engine on the store. It advances no runs unless told to. */
   async engine(options: Partial<EngineOptions> = {}): Promise<Engine> {
     const store = options.store ?? (await this.store());
-    const [{ createEngine }, { engineSettings }] = await Promise.all([
+    const [{ createEngine }, { engineSettings }, { auditSettings }] = await Promise.all([
       import("../core/engine.ts"),
       import("./config/engine-settings.ts"),
+      import("./config/audit-settings.ts"),
     ]);
     const settings = engineSettings(await this.settings());
+    const audit = await auditSettings(await this.settings(), this.host.env);
     const engine = createEngine({
       execute: false,
       schedules: false,
       owner: ownerName(),
       logger: this.#logger(),
       ...settings,
+      ...defined({ audit }),
       ...options,
       store,
     });

@@ -178,7 +178,7 @@ export class Engine {
     this.retention = new Retention(this.#parts);
     this.#retentionLoop = new RetentionLoop(this.#parts, { policy: options.retention ?? "default" });
     this.migrations = new Migrations(this.#parts, () => this.#foresight());
-    this.reports = new Reports(this.#parts);
+    this.reports = new Reports(this.#parts, () => this.audit.check());
     this.transfer = new Transfer(this.#parts, this.#family);
     this.outside = new OutsideRuns(this.#parts);
     this.restarts = new Restarts(this.#parts, (...run) => this.#starter.create(...run));

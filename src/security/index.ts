@@ -1,3 +1,12 @@
+export type { AuditAnchor } from "../core/audit/anchors.ts";
+export {
+  fileAnchor,
+  type S3AnchorOptions,
+  type S3ClientLike,
+  s3Anchor,
+  type WebhookAnchorOptions,
+  webhookAnchor,
+} from "./anchors.ts";
 export { type AuditKey, auditKey, envAuditKey, fileAuditKey, newAuditKey } from "./audit-key.ts";
 export type { CompressionOptions } from "./compression.ts";
 export {

@@ -101,6 +101,7 @@ export const command = defineCommand({
     });
     if (workflows.length > 0) await engine.work();
     engine.alerts.begin(true);
+    engine.audit.start();
     const presence = workflows.length > 0 ? await appear(engine, store, RUNS_AT_ONCE) : undefined;
     announce(context, server, workflows);
     if (context.options.open) openSignedIn(context, server.signInUrl(owner));

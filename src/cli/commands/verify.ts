@@ -29,7 +29,11 @@ export const command = defineCommand({
 
 function outcome(where: string, found: StoreVerification): Outcome {
   const { ok, ...told } = found;
-  const { runs, damaged: bad, store, unchecked } = told;
+  const { runs, damaged: bad, store: own, unchecked, audit } = told;
+  const store = [
+    ...own,
+    ...(audit?.problems ?? []).map(({ kind, where: at, problem }) => `audit log, ${kind} ${at}: ${problem}`),
+  ];
   const data = { ...told, where };
   const left =
     unchecked.length === 0
@@ -37,7 +41,8 @@ function outcome(where: string, found: StoreVerification): Outcome {
       : [`! ${plural(unchecked.length, "run")} not checked: the key of the values is not at hand`];
   if (ok) {
     const text = `✓ ${plural(runs, "run")}: rows, journals, values and blobs are as they were written`;
-    return { data, text: [text, ...left].join("\n") };
+    const signed = audit?.signed ? [`✓ audit log: signed up to leaf ${audit.signed.size}`] : [];
+    return { data, text: [text, ...signed, ...left].join("\n") };
   }
   const lines = [
     ...store.map((problem) => `✗ store  ${problem}`),

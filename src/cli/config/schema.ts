@@ -6,6 +6,7 @@ import type { Keyring } from "../../security/index.ts";
 import type { ProviderSettings } from "../../yaml/index.ts";
 import { seedBlocks } from "../../yaml/schema/seed-blocks.ts";
 import { alertsBlock } from "./alerts-block.ts";
+import { auditBlock } from "./audit-block.ts";
 import { serverBlock } from "./server-block.ts";
 
 const DURATION = /^\d+(?:\.\d+)?(?:ms|s|m|h|d|w)$/;
@@ -156,6 +157,7 @@ const settings = {
   access: z
     .enum(["open", "required"])
     .describe("required: commands on stored runs need a token with the right role, in HOLDFAST_TOKEN"),
+  audit: auditBlock,
   server: serverBlock,
   alerts: alertsBlock,
   ui: z.enum(["auto", "live", "lines", "none"]).describe("How a running run is shown"),

@@ -68,4 +68,10 @@ export const auditErrors = entries({
     safe: "Nothing was changed.",
     fix: "Check the file's name, and make it again if it isn't whole.",
   },
+  "HF-3211": {
+    what: "The package {package} is not installed.",
+    why: "The anchor in S3 needs it, and it isn't part of Holdfast.",
+    safe: UNCHANGED,
+    fix: "npm install {package}",
+  },
 });

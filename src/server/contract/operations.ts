@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { actOperations } from "./acts.ts";
+import { auditOperations } from "./audit.ts";
 import { type Declared, declare } from "./declare.ts";
 import { evidenceOperations } from "./evidence.ts";
 import { flowOperations } from "./flow.ts";
@@ -40,6 +41,7 @@ export const operations = {
   ...flowOperations,
   ...queueOperations,
   ...tokenOperations,
+  ...auditOperations,
   ...lookOperations,
   ...operateOperations,
   ...aboutItself,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { EFFECT_ROOTS } from "../../core/manage/reports/effects.ts";
 import { RUN_STATUSES } from "../../core/types.ts";
+import { auditVerification } from "./audit.ts";
 import { count, run, time } from "./shapes.ts";
 import { effect } from "./shapes-of-plans.ts";
 
@@ -184,6 +185,7 @@ export const storeVerification = z
     ),
     store: texts,
     unchecked: texts,
+    audit: auditVerification.nullable(),
   })
   .meta({ id: "StoreVerification" });
 

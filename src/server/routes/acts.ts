@@ -10,6 +10,7 @@ import type { actOperations } from "../contract/acts.ts";
 import type { OperationId } from "../contract/paths.ts";
 import type { ApiRunItem } from "../contract/shapes.ts";
 import { restored } from "./edits.ts";
+import { linesResponse } from "./lines.ts";
 import { checkStart, itemOf, readRun, tagOf } from "./run-item.ts";
 
 async function shown(call: Call<OperationId>, run: Run): Promise<ApiRunItem> {
@@ -127,9 +128,7 @@ export const actRoutes: Handlers<keyof typeof actOperations> = {
     const { reason, children = false } = query;
     await engine.reports.recordReading(params.run, { actor, reason, what: "the whole run, as a bundle" });
     const lines = engine.transfer.exportRun(params.run, { children });
-    return new Response(ReadableStream.from(encoded(lines)), {
-      headers: { "content-type": "application/x-ndjson", "cache-control": "no-store" },
-    });
+    return linesResponse(lines);
   },
 
   async importRuns({ engine, body: { bundle, onConflict } }) {
@@ -190,11 +189,6 @@ const whoAndWhy = ({ act: { actor, reason } }: Pick<Call<OperationId>, "act">) =
   actor,
   ...defined({ reason }),
 });
-
-async function* encoded(lines: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
-  const encoder = new TextEncoder();
-  for await (const line of lines) yield encoder.encode(line);
-}
 
 async function* whole(text: string): AsyncGenerator<string> {
   yield text;

@@ -4,6 +4,7 @@ import { docsPage } from "../docs-page.ts";
 import { openApi } from "../openapi.ts";
 import { actRoutes } from "./acts.ts";
 import { evidenceRoutes } from "./evidence.ts";
+import { auditRoutes } from "./audit.ts";
 import { flowRoutes } from "./flow.ts";
 import { lookRoutes } from "./looks.ts";
 import { operateRoutes } from "./operate.ts";
@@ -21,6 +22,7 @@ export const handlers: Handlers = {
   ...flowRoutes,
   ...queueRoutes,
   ...tokenRoutes,
+  ...auditRoutes,
   ...lookRoutes,
   ...operateRoutes,
 

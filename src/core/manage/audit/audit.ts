@@ -187,6 +187,11 @@ export class Audit implements AuditRecorder {
     return found;
   }
 
+  /** The same with the heads in the store alone; `null` when nothing was ever signed. */
+  async check(): Promise<AuditVerification | null> {
+    return (await this.head().catch(unlessBroken)) === null ? null : this.verify();
+  }
+
   /** The log and the journals as lines of text, for the offline verifier. That it was exported is recorded first. */
   async *export(options: AuditExportOptions & Act = {}): AsyncGenerator<string, void, undefined> {
     checkKeys(options, ["journals", "actor", "reason"]);
@@ -324,6 +329,11 @@ export class Audit implements AuditRecorder {
   #shown({ size, at, note }: KeptHead): AuditHead {
     return { origin: this.#log.origin, size, at, note };
   }
+}
+
+/** A log that can't even be read must be verified all the same. */
+function unlessBroken(error: unknown): undefined {
+  if (!HoldfastError.is(error, "HF-3204")) throw error;
 }
 
 const BROKEN: readonly string[] = ["HF-3204", "HF-3208"];

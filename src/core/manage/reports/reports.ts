@@ -1,3 +1,4 @@
+import type { AuditVerification } from "../../audit/proof/result.ts";
 import { checkText } from "../../check-options.ts";
 import { type Reading, recordReading } from "../../control/reading.ts";
 import { checkId } from "../../ids.ts";
@@ -46,8 +47,12 @@ export class Reports {
   readonly #parts: EngineParts;
   readonly #progress: ProgressReader;
 
-  constructor(parts: EngineParts) {
+  readonly #verifyAudit: () => Promise<AuditVerification | null>;
+
+  /** `verifyAudit`: what the audit log says about the journals; `null`: nothing was ever signed. */
+  constructor(parts: EngineParts, verifyAudit: () => Promise<AuditVerification | null>) {
     this.#parts = parts;
+    this.#verifyAudit = verifyAudit;
     this.#progress = new ProgressReader(parts.store);
   }
 
@@ -159,11 +164,13 @@ export class Reports {
   }
 
   /**
-   * Checks every run's row, chain, values and blobs, and the store's own integrity. Reports damage instead of throwing
-   * it.
+   * Checks every run's row, chain, values and blobs, the store's own integrity, and the journals against the signed
+   * audit log. Reports damage instead of throwing it.
    */
-  verify(options: VerifyOptions = {}): Promise<StoreVerification> {
-    return verifyStore(this.#parts, options);
+  async verify(options: VerifyOptions = {}): Promise<StoreVerification> {
+    const found = await verifyStore(this.#parts, options);
+    const audit = await this.#verifyAudit();
+    return { ...found, audit, ok: found.ok && audit?.ok !== false };
   }
 
   /** The four artefacts for auditors about one run, a month or a period, as data; `evidenceFile` makes a page of it. */

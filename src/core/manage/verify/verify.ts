@@ -1,3 +1,4 @@
+import type { AuditVerification } from "../../audit/proof/result.ts";
 import { checkKeys, checkNumber } from "../../check-options.ts";
 import { type ErrorCode, HoldfastError } from "../../errors.ts";
 import { rawRow, verified } from "../../journal/door.ts";
@@ -36,6 +37,8 @@ export interface StoreVerification {
   readonly store: readonly string[];
   /** Runs whose values couldn't be opened because their key isn't available. */
   readonly unchecked: readonly string[];
+  /** What the audit log says about the journals; `null`: nothing was ever signed. */
+  readonly audit: AuditVerification | null;
 }
 
 type Reader = Pick<EngineParts, "store" | "values">;
@@ -44,7 +47,10 @@ type Reader = Pick<EngineParts, "store" | "values">;
  * Checks a whole store: each run's row against its journal, its chain from the first entry to the last, every value and
  * blob, and the store's own integrity. Returns damage instead of throwing it.
  */
-export async function verifyStore(reader: Reader, options: VerifyOptions = {}): Promise<StoreVerification> {
+export async function verifyStore(
+  reader: Reader,
+  options: VerifyOptions = {},
+): Promise<Omit<StoreVerification, "audit">> {
   checkKeys(options, ["limit", "onRun"]);
   const { limit = Number.POSITIVE_INFINITY, onRun } = options;
   checkNumber("limit", limit, { least: 0, most: Infinity });

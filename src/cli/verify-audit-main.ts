@@ -1,0 +1,3 @@
+import { main } from "./verify-audit.ts";
+
+process.exitCode = await main(process.argv.slice(2));
