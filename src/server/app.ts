@@ -7,6 +7,7 @@ import { checkSeen } from "../core/journal/seen-position.ts";
 import { type Logger, silentLogger } from "../core/logger.ts";
 import type { Store } from "../core/store/contract.ts";
 import { createMetrics, type Metrics } from "../observe/metrics/metrics.ts";
+import { isStoreAct, recordDenial, storeAct } from "./access/audited.ts";
 import { decide, type Principal, type Subject } from "./access/permission.ts";
 import { described, SESSION_PATH } from "./access/session-routes.ts";
 import type { Call, Handler, Tools } from "./call.ts";
@@ -126,7 +127,9 @@ interface Asked {
 async function carriedOut(tools: Tools, operation: Declared, asked: Asked): Promise<Response> {
   const { principal, request, params } = asked;
   if (!principal) throw new HoldfastError("HF-6050");
-  await checkMay(tools, operation, principal, params);
+  await checkMay(tools, operation, principal, params).catch((error: unknown) =>
+    recordDenial(tools.engine.audit, operation, principal, params, error),
+  );
   const { pathname, search, searchParams } = new URL(request.url);
   const query = operation.query ? readQuery(operation.query, searchParams) : noQuery(searchParams);
   const { text, value } = operation.body
@@ -143,9 +146,11 @@ async function carriedOut(tools: Tools, operation: Declared, asked: Asked): Prom
   const work = async (): Promise<Response> => {
     if (seen !== undefined && !ATOMIC.has(operation.id))
       await checkPosition(tools, params["run"] ?? "", seen);
-    const answer = await (handlers[operation.id] as Handler<OperationId>)(
-      call as unknown as Call<OperationId>,
-    );
+    const carried = () =>
+      (handlers[operation.id] as Handler<OperationId>)(call as unknown as Call<OperationId>);
+    const answer = isStoreAct(operation, isAct(operation))
+      ? await tools.engine.audit.carry(storeAct(operation, principal, params, reason), carried)
+      : await carried();
     return answer instanceof Response ? answer : json(operation, answer, headers);
   };
   return named ? once(tools.store, named, work, keptOf(operation)) : work();
