@@ -77,7 +77,7 @@ export const auditOperations = {
   getAuditHealth: declare("getAuditHealth", {
     summary: "The newest signed head of the audit log, how far its anchors are, and the last verification.",
     ...audit,
-    verb: { library: "engine.audit.health", cli: "none: audit verify and doctor tell it" },
+    verb: { library: "engine.audit.health", cli: "none: audit verify tells it" },
     answer: z.object({
       state: z.enum(["off", "ok", "late", "broken"]),
       head: head.nullable(),

@@ -21,15 +21,23 @@ export function ed25519Signer(seed: Uint8Array): (bytes: Uint8Array) => Uint8Arr
   return (bytes) => sign(null, bytes, key);
 }
 
+/** Keys that were used before: making one takes longer than using it. */
+const known = new Map<string, KeyObject>();
+
+function publicKeyObject(bytes: Uint8Array): KeyObject {
+  const name = Buffer.from(bytes).toString("hex");
+  const key =
+    known.get(name) ??
+    createPublicKey({ key: Buffer.concat([PUBLIC_PREFIX, bytes]), format: "der", type: "spki" });
+  if (known.size > 100) known.clear();
+  known.set(name, key);
+  return key;
+}
+
 /** True when the signature is that of the holder of this public key. */
 export function isSignedBy(publicKey: Uint8Array, bytes: Uint8Array, signature: Uint8Array): boolean {
   try {
-    const key = createPublicKey({
-      key: Buffer.concat([PUBLIC_PREFIX, publicKey]),
-      format: "der",
-      type: "spki",
-    });
-    return verify(null, bytes, key, signature);
+    return verify(null, bytes, publicKeyObject(publicKey), signature);
   } catch {
     return false;
   }
