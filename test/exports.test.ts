@@ -67,13 +67,13 @@ describe("the package", () => {
     expect(absent, "missing in the packed tarball").toEqual([]);
   });
 
-  it("ships at most 600 files, 3.75 MB of code and 1.2 MB of pages, without maps, tests, the laboratory or the site", () => {
-    expect(packed.entryCount).toBeLessThanOrEqual(600);
+  it("ships at most 680 files, 4.5 MB of code and 1.2 MB of pages, without maps, tests, the laboratory or the site", () => {
+    expect(packed.entryCount).toBeLessThanOrEqual(680);
     const pages = packed.files.filter(({ path: file }) => file.startsWith("dist/dashboard/"));
     const size = pages.reduce((sum, file) => sum + file.size, 0);
     expect(size).toBeGreaterThan(0);
     expect(size).toBeLessThanOrEqual(1_200_000);
-    expect(packed.unpackedSize - size).toBeLessThanOrEqual(3_750_000);
+    expect(packed.unpackedSize - size).toBeLessThanOrEqual(4_500_000);
     const strange = packed.files.filter(({ path: file }) =>
       /\.map$|\.test\.|^(?:lab|test|bench|docs)\//.test(file),
     );

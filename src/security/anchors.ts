@@ -53,6 +53,7 @@ export function fileAnchor(file: string): AuditAnchor {
   };
 }
 
+/** Where signed heads are posted, and how they are signed. */
 export interface WebhookAnchorOptions {
   /** An `https:` address, or `http:` on this machine. */
   readonly url: string;
@@ -105,6 +106,7 @@ export interface S3ClientLike {
   send(command: object, options?: { readonly abortSignal?: AbortSignal }): Promise<unknown>;
 }
 
+/** The bucket that keeps signed heads, and for how long nobody may change them. */
 export interface S3AnchorOptions {
   /** A bucket with Object Lock. */
   readonly bucket: string;

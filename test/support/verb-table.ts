@@ -9,6 +9,7 @@ export const ONLY_CLI: Readonly<Record<string, string>> = {
   "crash-test": "kills processes on the machine of the developer",
   demo: "shows a crash on the machine of the developer",
   completion: "is about the shell",
+  mcp: "starts a server for assistants, with the operations of this API",
   serve: "starts this API",
   "list-checkpoints": "the same as checkpoints list",
   "validate-checkpoint": "the same as validate",

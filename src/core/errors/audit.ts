@@ -54,7 +54,7 @@ export const auditErrors = entries({
     what: "The audit log went back: {where} has a head over {anchored} leaves, and the store has {size}.",
     why: "A log only grows. The store was put back to an older copy, or its newest leaves were removed.",
     safe: "Nothing was signed and nothing was sent. The anchor still has the newer head.",
-    fix: "If you have restored a backup, say so: holdfast audit anchor --restored --reason <why>. Otherwise treat it as an intrusion.",
+    fix: "If you have restored a backup, begin a new anchor and keep the old one as evidence of what was lost. Otherwise treat it as an intrusion.",
   },
   "HF-3209": {
     what: "The audit log couldn't be written to in {tries} attempts.",

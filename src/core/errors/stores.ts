@@ -270,6 +270,6 @@ export const storeErrors = entries({
     what: "Values of run {run} are compressed, and the store was opened without compression.",
     why: "They were written through packStore, and only a store opened through it reads them.",
     safe: "Nothing was changed, and the values were not used.",
-    fix: "Wrap the store in packStore, or set compression in the configuration, as where it was written. The run goes on by itself.",
+    fix: "Wrap the store in packStore, or set compression in the configuration, as where it was written. The run then continues by itself.",
   },
 });

@@ -5,6 +5,7 @@ import { prometheusText } from "./prometheus.ts";
 import { type MeasuredEngine, ownFigures, storeFigures } from "./reading.ts";
 import { type Metric, Registry } from "./registry.ts";
 
+/** Options of {@link createMetrics}. */
 export interface MetricsOptions {
   /** How long figures from the store are used again before they are read anew. Default 10 s. */
   readonly cacheMs?: number;

@@ -6,6 +6,7 @@ import { peers } from "./peers.ts";
 import { hrTime, SCOPE } from "./readable.ts";
 import { resourceOf } from "./resource.ts";
 
+/** Options of {@link exportMetrics}: what is sent, where and how often. */
 export interface MetricExportOptions {
   /** Whose figures are sent besides what was counted. */
   readonly measured?: Measured;

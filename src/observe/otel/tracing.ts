@@ -19,6 +19,7 @@ export interface SpanProcessorLike {
   shutdown(): Promise<void>;
 }
 
+/** Options of {@link openTracing}: where spans go, and how many. */
 export interface TracingOptions {
   /**
    * Takes the spans. Default: a batch processor with an OTLP exporter over HTTP, set up by OpenTelemetry's own

@@ -43,10 +43,6 @@ const base64Bytes = (text: string): Buffer | undefined => {
 const keyText = (name: string, id: string, bytes: Uint8Array): string =>
   `${name}+${id}+${Buffer.concat([Buffer.of(ED25519), bytes]).toString("base64")}`;
 
-/** Writes a public key; `undefined` when the name can't be a key's, or it isn't an Ed25519 key. */
-export const formatPublicKey = (name: string, key: Uint8Array): string | undefined =>
-  isKeyName(name) && key.length === 32 ? keyText(name, idOf(name, key), key) : undefined;
-
 /** Reads a public key; `undefined` when it isn't one, or its id isn't its own. */
 export function parsePublicKey(text: string): NoteKey | undefined {
   const [, name = "", id = "", coded = ""] = /^([^\s+]{1,200})\+([0-9a-f]{8})\+(\S+)$/u.exec(text) ?? [];
