@@ -33,7 +33,7 @@ export function parsePrometheus(text: string): Map<string, Family> {
       continue;
     }
     const sample = parseSample(line);
-    const key = JSON.stringify([sample.name, Object.entries(sample.labels).sort()]);
+    const key = JSON.stringify([sample.name, inOrder(sample.labels)]);
     if (seen.has(key)) throw new Error(`twice: ${line}`);
     seen.add(key);
     const base = SUFFIXES.map((suffix) => sample.name.slice(0, -suffix.length)).find(
@@ -100,8 +100,11 @@ export function valueOf(
   name: string,
   labels: Readonly<Record<string, string>> = {},
 ): number | undefined {
-  const wanted = JSON.stringify(Object.entries(labels).sort());
+  const wanted = JSON.stringify(inOrder(labels));
   return [...families.values()]
     .flatMap(({ samples }) => samples)
-    .find((one) => one.name === name && JSON.stringify(Object.entries(one.labels).sort()) === wanted)?.value;
+    .find((one) => one.name === name && JSON.stringify(inOrder(one.labels)) === wanted)?.value;
 }
+
+const inOrder = (labels: Readonly<Record<string, string>>): [string, string][] =>
+  Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1));

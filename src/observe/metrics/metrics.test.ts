@@ -9,7 +9,7 @@ import { COUNTED, READ } from "./specs.ts";
 
 const work = workflow("work", async (ctx, kind: string) => {
   await ctx.loop("turns", { done: 0 }, async (state, turn) => {
-    await ctx.step("model", () => void ctx.usage({ tokens: 100, costUsd: 0.25, model: "openai/gpt-5" }));
+    await ctx.step("model", () => ctx.usage({ tokens: 100, costUsd: 0.25, model: "openai/gpt-5" }));
     state.done = turn.index + 1;
     return turn.index < 2 ? undefined : turn.done();
   });

@@ -63,7 +63,7 @@ export async function storeFigures(
       .list()
       .then((all) => gauges.add(READ.workers, {}, all.filter(({ isStale }) => !isStale).length)),
     engine.slo.report().then((report) => objectives(report, gauges)),
-    size?.().then((bytes) => gauges.add(READ.storage, {}, bytes)),
+    Promise.resolve(size?.()).then((bytes) => bytes !== undefined && gauges.add(READ.storage, {}, bytes)),
   ];
   await Promise.allSettled(parts);
   return gauges.metrics;

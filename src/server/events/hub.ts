@@ -154,7 +154,7 @@ export class Hub {
     const stop = store.hear?.(({ runs }) => this.#nudge(...(runs ?? [])));
     this.#stopHearing = () => {
       stop?.();
-      void events.return?.();
+      events.return?.().catch(() => undefined);
     };
     const follow = async (): Promise<void> => {
       for await (const event of events) if ("runId" in event) this.#nudge(event.runId);

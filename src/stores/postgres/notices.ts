@@ -85,9 +85,9 @@ export class Notices {
   }
 
   #listen(): void {
-    const { listen } = this.#setup.database;
-    if (!listen || this.#listening || this.#isClosed) return;
-    const listening = listen(
+    const { database } = this.#setup;
+    if (!database.listen || this.#listening || this.#isClosed) return;
+    const listening = database.listen(
       this.#channel,
       (told) => this.#heard(told),
       () => this.#lost(),

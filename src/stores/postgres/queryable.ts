@@ -93,7 +93,7 @@ export function onPool(pool: PostgresPool, { timeoutMs, end }: PoolOptions): Dat
   pool.on?.("error", ignore);
   const alone = on(pool);
   return {
-    rows: alone.rows,
+    rows: (text, values) => alone.rows(text, values),
     async query(text, values = []) {
       // Not within a transaction, which a failure would end.
       if (arrays.isBinary === undefined && values.some((value) => value instanceof Texts))
