@@ -19,8 +19,8 @@ function valueOf(
   { data, seq }: Pick<StepRecord, "data" | "seq">,
 ): unknown {
   const raw = data ?? state.unread?.get(seq);
-  if (raw instanceof Promise) return raw.then((found) => deps.values.decode(runId, found));
-  return raw === undefined ? deps.values.at(runId, seq) : deps.values.decode(runId, raw);
+  if (raw instanceof Promise) return raw.then((found) => deps.values.of(runId, { data: found, seq }));
+  return deps.values.of(runId, { data: raw, seq });
 }
 
 /** Only a repeatable call can contain the run's own calls and waits. */
