@@ -162,7 +162,8 @@ const CASES: Readonly<Record<string, ((name: string) => Lines) | "prints nothing
   "budgets list": () => [["budgets", "list"]],
   "budgets set": () => [["budgets", "set", HOSTILE, "--usd", HOSTILE, "--label", HOSTILE]],
   "budgets delete": () => [["budgets", "delete", HOSTILE]],
-  mcp: "speaks to a program: its tests have hostile runs of their own",
+  // It speaks to a program; its own tests have hostile runs.
+  mcp: "prints nothing of a run",
   validate: () => [
     ["validate", "gated-1"],
     ["validate", "gated-1@last"],
