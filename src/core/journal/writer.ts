@@ -1,6 +1,7 @@
 import { detached } from "../detached.ts";
 import type { Ports } from "../ports.ts";
 import type { RecordDraft } from "../records.ts";
+import { claimAfter } from "../store/claim.ts";
 import type { AppendSource, CommitQueue, CommitResult } from "../store/commit.ts";
 import type { Append, Blob, ClaimChange, Entry, Store } from "../store/contract.ts";
 import type { StoreTime } from "../store/time.ts";
@@ -359,7 +360,8 @@ export class RunWriter implements AppendSource, Pen {
     const records = recordsOf(this.#deps.store, pending, events);
     const small = claim.kind === "hold" && differsInCounts(run, this.row) ? COUNTS_ONLY : undefined;
     const append: Append = { run, expect, claim, entries: [entry], head, blobs, ...small, ...records };
-    const row = { ...run, seq: this.row.seq + events.length, head };
+    const left = claim.kind === "release" ? { claim: claimAfter(run.claim, claim, at) } : undefined;
+    const row = { ...run, seq: this.row.seq + events.length, head, ...left };
     this.#flight = { pending, events, entry, row, sentAt: this.#deps.ports.clock.monotonic() };
     return append;
   }
