@@ -13,7 +13,7 @@ import { dataDigest } from "../../core/values/codec.ts";
 import { modelError } from "./failure.ts";
 import type { LanguageModel } from "./language-model.ts";
 import { collect, type SavedReply, type StreamPart, savedReply, streamOf } from "./saved-reply.ts";
-import type { Talk } from "./talk.ts";
+import type { Hear, Talk } from "./talk.ts";
 
 /** How model calls are made. */
 export interface ModelCallSettings {
@@ -50,9 +50,10 @@ export function durableModel(talk: Talk, model: LanguageModel, settings: ModelCa
       return full.supportedUrls;
     },
     doGenerate: (options: CallOptions) =>
-      ask(talk, model, settings, options, async (call) =>
-        savedReply(await model.doGenerate(merged(options, call) as never)),
-      ),
+      ask(talk, model, settings, options, async (call, hear) => {
+        const reply = savedReply(await model.doGenerate(merged(options, call) as never));
+        return { ...reply, content: reply.content.map(hear) };
+      }),
     async doStream(options: CallOptions) {
       return { stream: await streamed(talk, full, settings, options) };
     },
@@ -70,13 +71,15 @@ async function ask(
   model: LanguageModel,
   { retry, timeoutMs, prices }: ModelCallSettings,
   options: CallOptions,
-  call: (made: StepCall) => Promise<SavedReply>,
+  call: (made: StepCall, hear: Hear) => Promise<SavedReply>,
 ): Promise<SavedReply> {
   const { ctx, name } = talk;
   const turn = talk.nextTurn();
+  let isAsked = false;
   const work = async (made: StepCall): Promise<SavedReply> => {
+    isAsked = true;
     try {
-      const reply = await call(made);
+      const reply = await call(made, talk.listen(turn));
       const { inputTokens, outputTokens } = tokensOf(reply);
       const used = reply.response?.modelId ?? model.modelId;
       const costUsd = costOf({ inputTokens, outputTokens }, [model.modelId, used], prices);
@@ -99,7 +102,8 @@ async function ask(
   const reply = await talk.inScope(() => ctx.step(`${name}.${turn}.model`, work, how));
   const known = costOf(tokensOf(reply), [model.modelId, reply.response?.modelId ?? ""], prices);
   await talk.inScope(() => refuseUnpriced(ctx, name, model.modelId, known));
-  return { ...reply, content: talk.heard(turn, reply.content) };
+  if (!isAsked) reply.content.forEach(talk.listen(turn));
+  return reply;
 }
 
 const tokensOf = ({ usage }: SavedReply): { inputTokens: number; outputTokens: number } => ({
@@ -118,12 +122,12 @@ async function streamed(
   options: CallOptions,
 ): Promise<ReadableStream<StreamPart>> {
   const out = new LiveStream();
-  const reply = ask(talk, model, settings, options, async (call) => {
+  const reply = ask(talk, model, settings, options, async (call, hear) => {
     const answer = (await model.doStream?.(merged(options, call) as never)) as {
       stream: ReadableStream<StreamPart>;
     };
     try {
-      return await collect(answer.stream, (part) => out.put(part));
+      return await collect(answer.stream, hear, (part) => out.put(part));
     } catch (error) {
       const failed = modelError(error, call.signal);
       throw out.hasBegun ? Object.assign(toError(failed), { retryable: false }) : failed;

@@ -115,6 +115,28 @@ describe("an AI SDK agent made durable", () => {
     expect(results[1]).toEqual({ ...results[0], deltas: ["Let me see. ", "It is fine."] });
   });
 
+  it("calls each of two tools of one streamed answer once, through a crash", async () => {
+    const called: string[] = [];
+    const mail = tool({
+      inputSchema: city,
+      execute: ({ city: place }) => {
+        called.push(place);
+        return place;
+      },
+    });
+    const asked = model([call("mail", { city: "Rome" }), call("mail", { city: "Oslo" }, "2")], say("Sent."));
+    const { lab, run, results } = await crashed(async (ctx) => {
+      const agent = durable(ctx, { model: asked, tools: { mail }, prompt: "?" });
+      return streamText({ ...agent, stopWhen: stepCountIs(5) }).text;
+    });
+    expect([run.status, results]).toEqual(["completed", ["Sent.", "Sent."]]);
+    expect(called.sort()).toEqual(["Oslo", "Rome"]);
+    expect((await stepsOf(lab)).filter((step) => step.includes("tool:")).sort()).toEqual([
+      "ai.1.tool:mail",
+      "ai.1.tool:mail.2",
+    ]);
+  });
+
   it("lets an agent class, structured output and a chosen model be what they are", async () => {
     const [plain, careful] = [model([call("weather", { city: "Rome" })]), model(say('{"sky":"sun"}'))];
     const weather = tool({ inputSchema: city, execute: () => "sun" });

@@ -31,6 +31,8 @@ interface ResponseFacts {
 export interface StreamPart {
   readonly type: string;
   readonly id?: string;
+  readonly toolCallId?: string;
+  readonly toolName?: string;
   readonly delta?: string;
   readonly error?: unknown;
   readonly [key: string]: unknown;
@@ -50,17 +52,19 @@ export function savedReply(answer: unknown): SavedReply {
   };
 }
 
-/** Reads a stream to its end: hands on each part as it comes, and returns the answer that they make up. */
+/** Reads a stream to its end: hands on each part as it was heard, and returns the answer that they make up. */
 export async function collect(
   stream: ReadableStream<StreamPart>,
+  hear: (part: StreamPart) => StreamPart,
   each: (part: StreamPart) => void,
 ): Promise<SavedReply> {
   const content: ContentPart[] = [];
   const open = new Map<string, { type: string; text: string; providerMetadata?: unknown }>();
   const facts: Record<string, unknown> = {};
   let isFinished = false;
-  for await (const part of stream as unknown as AsyncIterable<StreamPart>) {
-    if (part.type === "error") throw part.error;
+  for await (const given of stream as unknown as AsyncIterable<StreamPart>) {
+    if (given.type === "error") throw given.error;
+    const part = hear(given);
     each(part);
     const text = /^(text|reasoning)-(start|delta|end)$/.exec(part.type);
     if (text) takeText(part, String(text[1]), open, content);

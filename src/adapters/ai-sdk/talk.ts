@@ -1,7 +1,15 @@
 import type { Acted } from "../../agent/call-tools.ts";
 import type { Context } from "../../core/context.ts";
-import { dataDigest } from "../../core/values/codec.ts";
-import type { ContentPart } from "./language-model.ts";
+
+/** A part of a reply or of a stream, as far as it matters for tool calls. */
+interface CallPart {
+  readonly type: string;
+  readonly toolCallId?: string;
+  readonly toolName?: string;
+}
+
+/** Takes a part of a reply; see `Talk.listen`. */
+export type Hear = ReturnType<Talk["listen"]>;
 
 type InScope = <T>(work: () => T) => T;
 
@@ -40,27 +48,29 @@ export class Talk {
     this.#end ??= { error };
   }
 
-  /** The content of a reply, with ids that are unique in the conversation: providers omit and reuse them. */
-  heard(turn: number, content: readonly ContentPart[]): readonly ContentPart[] {
+  /**
+   * Begins to take in the reply of a turn, anew for each attempt. Returns what takes each part before anybody else sees
+   * it: a tool may be called as soon as its part has arrived. Ids are made unique in the conversation, because providers
+   * omit and reuse them.
+   */
+  listen(turn: number): <P extends CallPart>(part: P) => P {
+    for (const [id, place] of this.#calls) if (place.turn === turn) this.#calls.delete(id);
     const counts = new Map<string, number>();
     const renamed = new Map<string, string>();
-    return content.map((part) => {
-      if (part.type === "tool-result") {
-        const id = renamed.get(part.toolCallId ?? "");
-        return id === undefined ? part : { ...part, toolCallId: id };
-      }
-      if (part.type !== "tool-call") return part;
-      const { toolName = "", toolCallId = "" } = part;
+    return (part) => {
+      const { type, toolName = "", toolCallId = "" } = part;
+      if (type === "tool-result" && renamed.has(toolCallId))
+        return { ...part, toolCallId: renamed.get(toolCallId) };
+      if (type !== "tool-call") return part;
       const nth = (counts.get(toolName) ?? 0) + 1;
       counts.set(toolName, nth);
       const isFree = toolCallId !== "" && !this.#calls.has(toolCallId);
-      const id = isFree
-        ? toolCallId
-        : `${toolCallId || "call"}-${turn}-${dataDigest([toolName, nth]).slice(0, 8)}`;
-      if (!isFree) renamed.set(toolCallId, id);
+      const id = isFree ? toolCallId : `${toolCallId || "call"}-${turn}-${toolName}-${nth}`;
       this.#calls.set(id, { turn, nth });
-      return isFree ? part : { ...part, toolCallId: id };
-    });
+      if (isFree) return part;
+      renamed.set(toolCallId, id);
+      return { ...part, toolCallId: id };
+    };
   }
 
   /** The place of a tool call. One from a conversation that began elsewhere belongs to the turn before the first. */
