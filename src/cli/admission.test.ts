@@ -58,6 +58,6 @@ describe("access: required", () => {
   it("asks for the most where nobody has said what a command needs", () => {
     expect(neededBy("something new")).toBe("admin");
     const open = catalog.filter(({ name }) => neededBy(name) === null).map(({ name }) => name);
-    expect(open).toEqual(["init", "crash-test", "demo", "config", "explain", "completion"]);
+    expect(open).toEqual(["init", "crash-test", "demo", "config", "mcp", "explain", "completion"]);
   });
 });

@@ -78,7 +78,7 @@ describe("the pages of the dashboard", () => {
     expect(await (await app("/x")("/x/v1/session")).json()).toEqual({
       actor: "maria",
       roles: [],
-      permissions: ["runs:read"],
+      permissions: ["runs:read", "metrics:read"],
       scope: null,
       csrf: null,
     });

@@ -49,7 +49,7 @@ describe("tokens through the API", () => {
   });
 
   it("makes none that may do or see more than its maker", async () => {
-    const permissions = new Set(["runs:read", "admin"] as const);
+    const permissions = new Set(["runs:read", "metrics:read", "admin"] as const);
     const few = createApiStage([], { app: { identify: () => ({ actor: "eve", permissions }) } });
     expect((await few.client.createToken(made)).info.roles).toEqual(["viewer"]);
     await expect(few.client.createToken({ ...made, roles: ["operator"] })).rejects.toMatchObject({

@@ -18,7 +18,7 @@ export const evidenceErrors = entries({
     what: "{tool} needs a person's consent, and this client can't ask for it.",
     why: "The client doesn't support elicitation, so nobody would see what the assistant is about to do.",
     safe: UNCHANGED,
-    fix: "Use a client that supports MCP elicitation, do it yourself with the holdfast command or in the dashboard, or, if the client shows every call to a person before it is sent, start the server with: holdfast mcp --allow write --role operator --consent client",
+    fix: "Use a client that supports MCP elicitation, do it yourself in the dashboard or on the command line, or, if the client shows every call to a person before it is sent, start the server with: holdfast mcp --allow write --role operator --consent client",
   },
   "HF-6161": {
     what: "The consent doesn't belong to this call of {tool}.",

@@ -11,7 +11,7 @@ export const key = defineCommand({
   options: {
     out: { flag: "-o, --out <file>", summary: "Write the private key to this file, for you alone" },
   },
-  examples: ["audit key example.com/holdfast --out audit.key"],
+  examples: ["audit key example.com/audit --out audit.key"],
   async run(context) {
     const { newAuditKey } = await import("../../../security/audit-key.ts");
     const { privateKey, publicKey } = newAuditKey(context.args[0] ?? "");
