@@ -4,7 +4,7 @@ import type { RedisServer } from "../services/redis.ts";
 import type { SoakGround } from "./stores.ts";
 
 /** The statements of the PostgreSQL store that change a run. */
-const APPENDS = /INSERT INTO \S*journal\b/;
+const APPENDS = /INSERT INTO \S*journal\b|append_(?:one|many)\(/;
 
 /** Cuts connections to PostgreSQL, alternating between before and after a commit. */
 export async function cutsOf({ postgres }: Pick<SoakGround, "postgres">): Promise<{
