@@ -1,7 +1,7 @@
 import { type CommandGroup, defineCommand } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { plural, when } from "../format.ts";
-import { type Column, roomOf, table } from "../view/table.ts";
+import { type Column, listText } from "../view/table.ts";
 
 const COLUMNS: readonly Column[] = [
   { title: "" },
@@ -26,10 +26,9 @@ const list = defineCommand({
       when(one.openedAt, now, context.host.stdout.isTTY),
       one.state === "cleared" ? "cleared" : one.acked ? `with ${one.acked.by ?? "somebody"}` : "open",
     ]);
-    const [head = "", ...lines] = table(COLUMNS, rows, { room: roomOf(context.host) });
     return {
       data: { alerts: all, open },
-      text: rows.length === 0 ? "✓ No open alerts." : [context.out.paint.dim(head), ...lines].join("\n"),
+      text: listText(context, COLUMNS, rows, "✓ No open alerts."),
       ...(open.P1 + open.P2 > 0 ? { next: ["alerts ack <alert> --reason <text>"] } : {}),
     };
   },

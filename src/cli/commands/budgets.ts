@@ -2,7 +2,7 @@ import { defined } from "../../core/defined.ts";
 import { type CommandGroup, defineCommand } from "../command.ts";
 import { tokens, usd } from "../format.ts";
 import { usage } from "../globals.ts";
-import { type Column, roomOf, table } from "../view/table.ts";
+import { type Column, listText } from "../view/table.ts";
 
 const COLUMNS: readonly Column[] = [
   { title: "BUDGET", least: 12, isName: true },
@@ -25,10 +25,9 @@ const list = defineCommand({
       usd(most),
       share === null ? "not known" : `${Math.floor(share * 100)} %${state === "within" ? "" : ` ${state}`}`,
     ]);
-    const [head = "", ...lines] = table(COLUMNS, rows, { room: roomOf(context.host) });
     return {
       data: { budgets },
-      text: rows.length === 0 ? "There are no budgets." : [context.out.paint.dim(head), ...lines].join("\n"),
+      text: listText(context, COLUMNS, rows, "There are no budgets."),
     };
   },
 });

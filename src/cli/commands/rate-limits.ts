@@ -3,7 +3,7 @@ import type { RateLimitView } from "../../core/flow/rate-limits.ts";
 import { type CommandGroup, defineCommand } from "../command.ts";
 import { coarse } from "../format.ts";
 import { readCount, readSpan } from "../view/parsers.ts";
-import { type Column, roomOf, table } from "../view/table.ts";
+import { type Column, listText } from "../view/table.ts";
 
 const COLUMNS: readonly Column[] = [
   { title: "LIMIT", least: 12, isName: true },
@@ -27,13 +27,9 @@ const list = defineCommand({
       String(limit.waiting),
       limit.heldUntil === null ? "" : `for ${coarse(limit.heldUntil - now)}`,
     ]);
-    const [head = "", ...lines] = table(COLUMNS, rows, { room: roomOf(context.host) });
     return {
       data: { limits },
-      text:
-        limits.length === 0
-          ? "There are no rate limits."
-          : [context.out.paint.dim(head), ...lines].join("\n"),
+      text: listText(context, COLUMNS, rows, "There are no rate limits."),
     };
   },
 });

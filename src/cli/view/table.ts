@@ -82,3 +82,20 @@ const padded = (text: string, wide: number, align: Column["align"]): string => {
   const gap = " ".repeat(Math.max(0, wide - width(text)));
   return align === "right" ? gap + text : text + gap;
 };
+
+/** The text of a list: its rows under dim titles, or a sentence where there are none. */
+export function listText(
+  { host, out }: ListPlace,
+  columns: readonly Column[],
+  cells: readonly (readonly string[])[],
+  empty: string,
+): string {
+  if (cells.length === 0) return empty;
+  const [head = "", ...lines] = table(columns, cells, { room: roomOf(host) });
+  return [out.paint.dim(head), ...lines].join("\n");
+}
+
+interface ListPlace {
+  readonly host: Pick<Host, "stdout">;
+  readonly out: { readonly paint: { dim(text: string): string } };
+}

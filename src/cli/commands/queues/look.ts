@@ -3,7 +3,7 @@ import type { QueueView } from "../../../core/flow/queues.ts";
 import type { Store } from "../../../core/store/contract.ts";
 import { defineCommand } from "../../command.ts";
 import { coarse, word } from "../../format.ts";
-import { type Column, roomOf, table } from "../../view/table.ts";
+import { type Column, listText } from "../../view/table.ts";
 
 const COLUMNS: readonly Column[] = [
   { title: "QUEUE", least: 12, isName: true },
@@ -31,11 +31,10 @@ export const list = defineCommand({
       String(queue.waiting),
       statusOf(queue),
     ]);
-    const [head = "", ...lines] = table(COLUMNS, rows, { room: roomOf(context.host) });
     const [first] = queues;
     return {
       data: { queues },
-      text: first ? [context.out.paint.dim(head), ...lines].join("\n") : "There are no queues.",
+      text: listText(context, COLUMNS, rows, "There are no queues."),
       next: first ? [`queues show ${word(first.name)}`] : [],
     };
   },

@@ -3,7 +3,7 @@ import type { Schedule } from "../../../core/flow/schedule-types.ts";
 import { defineCommand } from "../../command.ts";
 import { coarse, when, word } from "../../format.ts";
 import { readCount } from "../../view/parsers.ts";
-import { type Column, roomOf, table } from "../../view/table.ts";
+import { type Column, listText } from "../../view/table.ts";
 
 const COLUMNS: readonly Column[] = [
   { title: "SCHEDULE", least: 12, isName: true },
@@ -30,11 +30,10 @@ export const list = defineCommand({
       schedule.nextTick === null ? "" : when(schedule.nextTick, now, isTTY),
       lastOf(schedule, now, isTTY),
     ]);
-    const [head = "", ...lines] = table(COLUMNS, rows, { room: roomOf(context.host) });
     const [first] = schedules;
     return {
       data: { schedules },
-      text: first ? [context.out.paint.dim(head), ...lines].join("\n") : "There are no schedules.",
+      text: listText(context, COLUMNS, rows, "There are no schedules."),
       next: first ? [`schedules show ${word(first.name)}`] : [],
     };
   },
