@@ -1,19 +1,19 @@
 import { duration, plural } from "../../values/amounts.ts";
 import type { EffectReport } from "../reports/effects.ts";
 import type { RecoveryIncident, RecoveryReport } from "../reports/recoveries.ts";
+import { SLOS } from "../slo/targets.ts";
 import { type Fact, moment, type Section, type Verdict } from "./page.ts";
 
-/** From the moment that a loss was noticed to the first act of the next worker: the goal, and the alarm line. */
-const GOAL_MS = 60_000;
-const ALARM_MS = 300_000;
+const { goal, alarm } = SLOS.recovery;
 
 export function recoveryVerdict({ incidents, ms }: RecoveryReport): Verdict {
   if (!ms) return { tone: "good", text: "No worker was lost." };
   const open = incidents.filter(({ resumedAfterMs }) => resumedAfterMs === null).length;
   const tail = open === 0 ? "" : `; ${plural(open, "run")} had not resumed when this was written`;
   const said = `${plural(incidents.length, "recovery", "recoveries")}, the longest ${duration(ms.most)} after detection`;
-  if (ms.most > ALARM_MS) return { tone: "bad", text: `${said}: over the limit of 5 minutes${tail}.` };
-  if (ms.most > GOAL_MS) return { tone: "bad", text: `${said}: over the goal of 60 s${tail}.` };
+  if (alarm !== null && ms.most > alarm)
+    return { tone: "bad", text: `${said}: over the limit of 5 minutes${tail}.` };
+  if (goal !== null && ms.most > goal) return { tone: "bad", text: `${said}: over the goal of 60 s${tail}.` };
   return { tone: open === 0 ? "good" : "open", text: `${said}: within the goal of 60 s${tail}.` };
 }
 
