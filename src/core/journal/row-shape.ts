@@ -2,6 +2,7 @@ import type { HoldfastError } from "../errors.ts";
 import { NO_TAGS } from "../tags.ts";
 import { CONTROLS, RUN_STATUSES, type RunRow } from "../types.ts";
 import { damaged } from "./journal.ts";
+import { newProjection } from "./project.ts";
 import { forReview } from "./wait-reason.ts";
 
 /**
@@ -58,26 +59,9 @@ const BLANK: RunRow = {
   origin: null,
   createdAt: 0,
   ...NO_TAGS,
-  version: "",
-  schema: 1,
+  ...newProjection(0, "", 1),
   status: "waiting",
-  control: "none",
-  waiting: [],
   wakeAt: null,
-  recoveries: 0,
-  stepsDone: 0,
-  usage: { tokens: 0, costUsd: 0 },
-  turns: 0,
-  activeMs: 0,
-  activeAt: null,
-  budget: null,
-  openChildren: 0,
-  pinned: false,
-  prunedAt: null,
-  error: null,
-  updatedAt: 0,
-  finishedAt: null,
-  snapshotSeq: 0,
   claim: { epoch: 0, owner: null, token: null, until: 0 },
   seq: 0,
   head: "",
