@@ -25,7 +25,7 @@ export interface ModelCallSettings {
   readonly prices?: Readonly<Record<string, ModelPrice>>;
 }
 
-/** What is read of the SDK's call options; the model gets all of them. */
+/** The SDK's call options, as far as they are read here; the model gets all of them. */
 interface CallOptions {
   readonly prompt: unknown;
   readonly tools?: unknown;

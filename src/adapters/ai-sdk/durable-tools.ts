@@ -99,7 +99,7 @@ function settingsOf(name: string, how: Effect | DurableToolOptions = {}): Durabl
   return settings;
 }
 
-/** What `execute` returns for an error that no model can handle: the SDK would tell the model about a thrown one. */
+/** The result of an `execute` whose error no model can handle: the SDK would tell the model about a thrown one. */
 class Ended {
   readonly error: unknown;
   constructor(error: unknown) {
@@ -206,6 +206,6 @@ async function lastOf(given: unknown): Promise<unknown> {
   return last;
 }
 
-/** What the SDK makes of a result by itself. */
+/** The SDK's own form of a result. */
 const plainOutput = (output: unknown): unknown =>
   typeof output === "string" ? { type: "text", value: output } : { type: "json", value: output ?? null };

@@ -20,7 +20,7 @@ export interface AiSdkOptions {
   prepareStep?(options: PreparedStep): unknown;
 }
 
-/** What `prepareStep` gets of the AI SDK, as far as versions 6 and 7 agree on it. */
+/** The argument of `prepareStep`, as far as versions 6 and 7 of the AI SDK agree on it. */
 export interface PreparedStep {
   readonly stepNumber: number;
   readonly steps: readonly object[];
@@ -31,7 +31,7 @@ export interface PreparedStep {
 export interface DurableOptions<Tool extends string = string> extends ModelCallSettings {
   /** The prefix of its steps. Agents that work side by side in one run need names of their own. Default `ai`. */
   readonly name?: string;
-  /** What may happen when a tool's outcome is unknown, by tool. Default `once`: a person is asked. */
+  /** Each tool's effect: how an unknown outcome is handled. Default `once`: a person is asked. */
   readonly tools?: Readonly<Partial<Record<Tool, Effect | DurableToolOptions>>>;
 }
 

@@ -6,7 +6,7 @@ type Status = string | { readonly type: string } | undefined;
 export type ToolApproval = ((options: never) => unknown) | Readonly<Record<string, unknown>>;
 
 /**
- * The same decisions, except that a person's approval is the run's to ask for: the SDK would end the answer there and
+ * Makes the same decisions, except that the run asks for a person's approval: the SDK would end the answer there and
  * forget it with the process.
  */
 export function askedByRun(talk: Talk, approval: ToolApproval): ToolApproval {
