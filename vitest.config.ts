@@ -5,6 +5,7 @@ import { defineConfig } from "vitest/config";
 const SERVED = [
   "src/stores/{postgres,pglite,redis,tiered,file,dynamodb}/**/*.test.ts",
   "src/adapters/langgraph/postgres.test.ts",
+  "src/adapters/temporal/**/*.test.ts",
   "src/stores/folder-lock.test.ts",
   "src/core/manage/transfer/transfer.test.ts",
   "test/damage/**/*.test.ts",
@@ -49,7 +50,7 @@ export default defineConfig({
           name: "crash",
           include: [
             "test/crash/**/*.test.ts",
-            "test/{ai-sdk-diff,create,demo,durable-diff,examples,mcp,pack,play,process-exit,readme,screens}.test.ts",
+            "test/{ai-sdk-diff,create,demo,docs-commands,durable-diff,examples,mcp,openai-agents-diff,pack,play,process-exit,readme,screens}.test.ts",
           ],
           pool: "forks",
           globalSetup: ["test/support/build-lab.ts"],

@@ -14,6 +14,7 @@ import { save } from "./cases/save.ts";
 import { sealed } from "./cases/sealed.ts";
 import { sequential } from "./cases/sequential.ts";
 import { takeover } from "./cases/takeover.ts";
+import { writesPerStore } from "./cases/writes.ts";
 import { comparePeers } from "./peers/run.ts";
 import { sqliteVersion } from "./workbench.ts";
 
@@ -45,6 +46,7 @@ const cases: Readonly<Record<string, Case>> = {
   dag,
   "agent-restore": agentRestore,
   langgraph,
+  writes: writesPerStore,
 };
 
 const { values, positionals } = parseArgs({

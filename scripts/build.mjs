@@ -4,6 +4,7 @@ import { copyFileSync, readdirSync, readFileSync, rmSync, unlinkSync } from "nod
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "rolldown";
+import { interpreterSandbox } from "./sandboxes.mjs";
 
 const ROOT = path.resolve(fileURLToPath(import.meta.url), "../..");
 const DIST = path.join(ROOT, "dist");
@@ -63,6 +64,10 @@ async function buildPackage() {
     },
   });
   copyFileSync(path.join(ROOT, "node_modules/mutative/LICENSE"), path.join(DIST, "parts/mutative.LICENSE"));
+  copyFileSync(
+    path.join(ROOT, "node_modules/@noble/hashes/LICENSE"),
+    path.join(DIST, "parts/noble-hashes.LICENSE"),
+  );
   const widths = path.dirname(fileURLToPath(import.meta.resolve("get-east-asian-width")));
   copyFileSync(path.join(widths, "license"), path.join(DIST, "parts/get-east-asian-width.LICENSE"));
 }
@@ -74,6 +79,30 @@ async function buildVerifier() {
     input: "src/cli/verify-audit-main.ts",
     output: { file: path.join(DIST, "verify-audit.mjs"), format: "esm", minifyInternalExports: false },
   });
+}
+
+/** The code that runs inside Temporal's sandbox: one file that imports nothing but Temporal's own package, because nothing of Node is there. */
+async function buildSandbox() {
+  await build({
+    ...common,
+    input: "src/adapters/temporal/sandbox.ts",
+    output: { file: path.join(DIST, "adapters/temporal/sandbox.js"), format: "esm", comments: false },
+  });
+  await build({
+    ...interpreterSandbox(ROOT),
+    output: {
+      file: path.join(DIST, "adapters/temporal/interpreter/sandbox.js"),
+      format: "esm",
+      comments: false,
+      codeSplitting: false,
+      // A second copy of the whole engine, which nobody reads.
+      minify: { compress: false, mangle: false, codegen: true },
+    },
+  });
+  copyFileSync(
+    path.join(ROOT, "src/adapters/temporal/failure-converter.js"),
+    path.join(DIST, "adapters/temporal/failure-converter.js"),
+  );
 }
 
 /** The pages of the dashboard, as static files. */
@@ -129,6 +158,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   rmSync(DIST, { recursive: true, force: true });
   await buildPackage();
   await buildVerifier();
+  await buildSandbox();
   await buildLab();
   await buildPages();
   buildTypes();

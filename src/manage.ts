@@ -19,6 +19,7 @@ export type {
 export type { BulkReport } from "./core/control/family.ts";
 export type { InjectOptions } from "./core/control/inject.ts";
 export type { DeclaredOptions, TypedContext, TypedMemory } from "./core/declared.ts";
+export type { Advanced, AdvanceOptions } from "./core/engine/advance.ts";
 export { errorTable } from "./core/errors.ts";
 export type { ScheduleDeclaration } from "./core/flow/declare.ts";
 export { Queues, type QueueView } from "./core/flow/queues.ts";
@@ -174,6 +175,7 @@ export {
   type RunDetails,
   type RunSentence,
 } from "./core/manage/status/status.ts";
+export { type RunStream, RunStreams, type StreamPart } from "./core/manage/streams/streams.ts";
 export type { AcceptOptions, ImportReview } from "./core/manage/transfer/review.ts";
 export {
   type ExportOptions,
@@ -202,6 +204,7 @@ export type {
   ScheduleOptions,
 } from "./core/schedule-options.ts";
 export type { WriteTimes } from "./core/store/write-times.ts";
+export type { ReadStreamOptions, StreamOptions, StreamPiece, StreamWriter } from "./core/streams.ts";
 export type { Edits, EffectPolicy, Origin, StateView } from "./core/types.ts";
 export type { Redaction } from "./core/values/redact.ts";
 export type { RedactionPattern } from "./core/values/redact-pattern.ts";

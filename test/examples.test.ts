@@ -22,14 +22,16 @@ const MADE_BY_RUNS = [
 
 const folder = useFolders("examples");
 
-/** Somebody else's project with the package, LangGraph and `tsx` installed, and a copy of the example. */
+const INSTALLED = ["tsx", "@langchain", "ai", "@hono"];
+
+/** Somebody else's project with the package, `tsx` and the libraries of the examples, and a copy of the example. */
 function projectWith(example: string): string {
   const project = folder();
   const installed = path.join(project, "node_modules/holdfast");
   mkdirSync(installed, { recursive: true });
   cpSync(path.join(PACKAGE, "package.json"), path.join(installed, "package.json"));
   symlinkSync(path.join(PACKAGE, "dist"), path.join(installed, "dist"));
-  for (const name of ["tsx", "@langchain"])
+  for (const name of INSTALLED)
     symlinkSync(path.join(ROOT, "node_modules", name), path.join(project, "node_modules", name));
   writeFileSync(path.join(project, "package.json"), JSON.stringify({ type: "module" }));
   const copy = path.join(project, example);
@@ -52,13 +54,14 @@ function start(line: string, cwd: string): Running {
 /** Runs the commands of the README one after another. */
 async function play(commands: readonly Command[], cwd: string): Promise<Ended[]> {
   const ends: Ended[] = [];
-  let left: Running | undefined;
+  const left: Running[] = [];
   try {
     for (const { line, exit, isLeftRunning, shows } of commands) {
-      const running = line === "wait" ? left : start(line, cwd);
+      const waits = /^wait(?: %(\d+))?$/.exec(line);
+      const running = waits ? left[Number(waits[1] ?? 1) - 1] : start(line, cwd);
       if (!running) throw new Error("There is nothing to wait for.");
       if (isLeftRunning) {
-        left = running;
+        left.push(running);
         await running.until(shows);
         continue;
       }
@@ -68,7 +71,7 @@ async function play(commands: readonly Command[], cwd: string): Promise<Ended[]>
       ends.push(ended);
     }
   } finally {
-    left?.kill();
+    for (const running of left) running.kill();
   }
   return ends;
 }
@@ -95,6 +98,11 @@ const PROOFS: Readonly<Record<string, (cwd: string, ends: readonly Ended[]) => v
       ...once(["model 0", "model 1", "model 3", "invoice 1", "invoice 2", "invoice 3"]),
       "model 2": 2,
     }),
+  "streaming-chat": (cwd, [, asked]) => {
+    expect(callsIn(cwd)).toEqual({ model: 2 });
+    // Half of the answer came from the first process, and was printed once.
+    expect(asked?.printed.match(/Sunlight holds/g)).toHaveLength(1);
+  },
   "hello-crash": (_, [, resumed]) => expect(resumed?.printed).not.toContain("looking up"),
   "ten-agents-429": (cwd) => expect(callsIn(cwd)).toEqual({ ...once(OF_TEN), reviewer: 3, publisher: 1 }),
   "parallel-groups": (cwd) =>

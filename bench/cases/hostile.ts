@@ -13,6 +13,8 @@ import { inFolder } from "../workbench.ts";
 interface Measured {
   readonly text: string;
   readonly ms: number;
+  /** The time that the processor spent on it, which other work on the machine hardly changes. */
+  readonly cpuMs: number;
   /** The longest time in which nothing else of the process could work. */
   readonly blockedMs: number;
 }
@@ -27,11 +29,13 @@ export async function hostile(): Promise<CaseReport> {
       measured.push(await time(text, work));
     }
     const slowest = measured.reduce((a, b) => (b.ms > a.ms ? b : a));
+    const dearest = measured.reduce((a, b) => (b.cpuMs > a.cpuMs ? b : a));
     const blocking = measured.reduce((a, b) => (b.blockedMs > a.blockedMs ? b : a));
     return {
       figures: {
         "hostile texts": measured.length,
         [`ms, the slowest (${slowest.text})`]: slowest.ms,
+        [`ms of CPU, the most (${dearest.text})`]: dearest.cpuMs,
         [`ms without a turn of the event loop, the longest (${blocking.text})`]: blocking.blockedMs,
       },
       goals: [
@@ -74,15 +78,16 @@ async function time(text: string, work: () => unknown): Promise<Measured> {
   };
   const watching = watch();
   await turn();
-  const start = performance.now();
+  const [start, cpu] = [performance.now(), process.cpuUsage()];
   try {
     await work();
   } catch {
     // Being refused is one of the ways to end.
   }
   const ms = performance.now() - start;
+  const { user, system } = process.cpuUsage(cpu);
   await turn();
   isOver = true;
   await watching;
-  return { text, ms, blockedMs };
+  return { text, ms, cpuMs: (user + system) / 1_000, blockedMs };
 }

@@ -145,9 +145,19 @@ export const TEXT = {
       count: (kind: string, done: string, total: string) =>
         kind === "loop" ? `turn ${done} of ${total}` : `${done} of ${total}`,
     },
+    logs: {
+      level: "Level",
+      levels: { info: "everything", warn: "warnings and errors", error: "errors" },
+      empty:
+        "This workflow has written no lines. A workflow writes them with ctx.log.info, ctx.log.warn or ctx.log.error, and they appear here with their step.",
+      none: "There are no lines of this level.",
+      earlier: "Show earlier lines",
+      attempt: (step: string, attempt: number) => `${step}, attempt ${attempt}`,
+    },
     below: {
       label: "About the run",
       events: "Events",
+      logs: "Log",
       conversation: "Conversation",
       audit: "Audit",
       cost: "Cost",

@@ -16,7 +16,9 @@ const planned = [
     items: [
       page("Agents", "agents"),
       page("AI SDK agents", "ai-sdk"),
+      page("Streams", "streams"),
       page("LangGraph", "langgraph"),
+      page("OpenAI agents", "openai-agents"),
       page("Teams", "teams"),
       page("DAGs", "dags"),
       page("YAML workflows", "yaml"),
@@ -44,6 +46,8 @@ const planned = [
       page("Schedules", "schedules"),
       page("Deploy", "deploy"),
       page("Serverless", "serverless"),
+      page("Temporal", "temporal"),
+      page("Inside Temporal's sandbox", "temporal-interpreters"),
       page("Access", "access"),
       page("Security", "security"),
       page("Audit", "audit"),

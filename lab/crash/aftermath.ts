@@ -1,4 +1,4 @@
-import { createEngine } from "../../src/core/engine.ts";
+import { createEngine } from "../../src/core/engine/engine.ts";
 import type { EventKind, JournalEvent } from "../../src/core/journal/events.ts";
 import { parseEntry } from "../../src/core/journal/journal.ts";
 import { approvalOf } from "../../src/core/keys.ts";

@@ -1,4 +1,4 @@
-import type { Engine } from "../../src/core/engine.ts";
+import type { Engine } from "../../src/core/engine/engine.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import { seededIds } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store/contract.ts";

@@ -1,4 +1,4 @@
-import type { Engine } from "../../src/core/engine.ts";
+import type { Engine } from "../../src/core/engine/engine.ts";
 import { approvalOf, isUndo } from "../../src/core/keys.ts";
 import type { RunRow, Waiting } from "../../src/core/types.ts";
 import { expected } from "../../src/testing/expected.ts";

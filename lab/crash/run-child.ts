@@ -1,5 +1,5 @@
 import { openSync, writeSync } from "node:fs";
-import { createEngine, type Engine } from "../../src/core/engine.ts";
+import { createEngine, type Engine } from "../../src/core/engine/engine.ts";
 import { HoldfastError } from "../../src/core/errors.ts";
 import type { Policy } from "../../src/core/guards/policy.ts";
 import type { Store } from "../../src/core/store/contract.ts";

@@ -1,5 +1,5 @@
 import { Agent, get } from "node:http";
-import { createEngine, type Engine } from "../../src/core/engine.ts";
+import { createEngine, type Engine } from "../../src/core/engine/engine.ts";
 import type { Store } from "../../src/core/store/contract.ts";
 import { workflow } from "../../src/core/workflow.ts";
 import { cpuOf, type Helper, pause, rssOf, type Server, Site } from "./processes.ts";

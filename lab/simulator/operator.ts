@@ -1,4 +1,4 @@
-import type { Engine } from "../../src/core/engine.ts";
+import type { Engine } from "../../src/core/engine/engine.ts";
 import { HoldfastError } from "../../src/core/errors.ts";
 import { isCheckpoint } from "../../src/core/journal/address.ts";
 import type { JournalEvent } from "../../src/core/journal/events.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../../src/core/clock.ts";
 import type { Workflow } from "../../src/core/context.ts";
-import { createEngine, type Engine } from "../../src/core/engine.ts";
-import type { EngineOptions } from "../../src/core/engine-options.ts";
+import { createEngine, type Engine } from "../../src/core/engine/engine.ts";
+import type { EngineOptions } from "../../src/core/engine/options.ts";
 import { seededIds } from "../../src/core/ids.ts";
 import type { Append, Store } from "../../src/core/store/contract.ts";
 import { workflow } from "../../src/core/workflow.ts";

@@ -1,4 +1,4 @@
-import { createEngine, type Engine } from "../../src/core/engine.ts";
+import { createEngine, type Engine } from "../../src/core/engine/engine.ts";
 import { HoldfastError } from "../../src/core/errors.ts";
 import { seededIds } from "../../src/core/ids.ts";
 import { silentLogger } from "../../src/core/logger.ts";

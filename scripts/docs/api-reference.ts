@@ -30,6 +30,9 @@ const PURPOSE: Readonly<Record<string, string>> = {
   "./adapters/ai-sdk": "Durable AI SDK agents, and models of the AI SDK for other agents.",
   "./adapters/langgraph": "LangGraph threads as runs.",
   "./adapters/mcp": "Tools of MCP servers.",
+  "./adapters/openai-agents": "Durable agents and sessions of the OpenAI Agents SDK.",
+  "./adapters/temporal": "The same engine on a Temporal server.",
+  "./adapters/temporal/interpreter": "Workflow files, DAGs and agents inside the sandbox of Temporal.",
   "./server": "The management API as a server.",
   "./client": "A typed client of the management API.",
 };

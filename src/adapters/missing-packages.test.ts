@@ -1,11 +1,14 @@
 import { describe, expect, it, vi } from "vitest";
+import type { Context } from "../index.ts";
 import { modelProviders } from "./ai-sdk/index.ts";
 import { mcpTools } from "./mcp/index.ts";
+import type { AnyAgent } from "./openai-agents/index.ts";
 
 const missing = vi.hoisted(() => (name: string) => () => {
   throw Object.assign(new Error(`Cannot find package '${name}'`), { code: "ERR_MODULE_NOT_FOUND" });
 });
 vi.mock("@ai-sdk/openai", missing("@ai-sdk/openai"));
+vi.mock("@openai/agents", missing("@openai/agents"));
 vi.mock("@modelcontextprotocol/client", missing("@modelcontextprotocol/client"));
 
 describe("an adapter without its package", () => {
@@ -26,6 +29,11 @@ describe("an adapter without its package", () => {
     await expect(mcpTools({ one: { url: "http://127.0.0.1:9" } })).rejects.toMatchObject({
       code: "HF-4108",
       fix: "npm install @modelcontextprotocol/client",
+    });
+    const { run } = await import("./openai-agents/index.ts");
+    await expect(run({} as Context, {} as AnyAgent, "hello")).rejects.toMatchObject({
+      code: "HF-4108",
+      fix: "npm install @openai/agents",
     });
   });
 });

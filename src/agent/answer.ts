@@ -1,6 +1,6 @@
 import { HoldfastError } from "../core/errors.ts";
 import { toolMessage } from "./call-tools.ts";
-import { readAnswer } from "./json-answer.ts";
+import { readAnswer, readFitting } from "./json-answer.ts";
 import type { JsonSchema, Message, ModelReply } from "./model.ts";
 
 /** The result of an agent. */
@@ -14,6 +14,10 @@ export interface Answered {
 export interface AnswerRules {
   readonly agent: string;
   readonly schema: JsonSchema | undefined;
+  /** The problems of a value by a schema that isn't JSON Schema. */
+  readonly fits: ((value: unknown) => Promise<readonly string[]>) | undefined;
+  /** What the schema makes of an answer. */
+  made(value: unknown): Promise<unknown>;
   /** Accepts a text that was cut off by the token limit as an answer. */
   readonly acceptCut: boolean;
   /** How often an answer may be sent back. */
@@ -32,9 +36,13 @@ const CUT = "it was cut off by the limit of tokens";
  * Returns the answer in a reply, or `undefined` when it is sent back to the model with its problems, as often as
  * allowed.
  */
-export function takeAnswer(rules: AnswerRules, talk: Asking, reply: ModelReply): Answered | undefined {
+export async function takeAnswer(
+  rules: AnswerRules,
+  talk: Asking,
+  reply: ModelReply,
+): Promise<Answered | undefined> {
   const { text, model, finish } = reply;
-  const read = rules.schema ? readAnswer(text, rules.schema) : readText(rules, reply);
+  const read = await readReply(rules, reply);
   if (read.ok) return { output: read.value, text, model, finish };
   const problems = [...(finish === "length" && rules.schema ? [CUT] : []), ...read.problems].join("; ");
   askAgain(rules, talk, problems);
@@ -54,6 +62,12 @@ export function takeAnswer(rules: AnswerRules, talk: Asking, reply: ModelReply):
 type Read =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problems: readonly string[] };
+
+async function readReply(rules: AnswerRules, reply: ModelReply): Promise<Read> {
+  const { schema, fits } = rules;
+  if (!schema) return readText(rules, reply);
+  return fits ? readFitting(reply.text, fits) : readAnswer(reply.text, schema);
+}
 
 function readText({ acceptCut }: AnswerRules, { text, finish }: ModelReply): Read {
   if (text.trim() === "") return { ok: false, problems: ["it is empty"] };

@@ -6,7 +6,7 @@ import { dataDigest } from "../core/values/codec.ts";
 import type { Message, ToolCall } from "./model.ts";
 import { cut, render, storable } from "./render.ts";
 import { isObject, problemsOf } from "./schema-rules.ts";
-import { type AgentTool, limitsOf, type ToolError, type ToolRun } from "./tool.ts";
+import { limitsOf, type ReadyTool, type ToolError, type ToolRun } from "./tool.ts";
 
 export type ToolMessage = Extract<Message, { role: "tool" }>;
 
@@ -23,7 +23,7 @@ export interface Acted {
 export interface Caller {
   readonly ctx: Context;
   readonly name: string;
-  readonly tools: ReadonlyMap<string, AgentTool>;
+  readonly tools: ReadonlyMap<string, ReadyTool>;
   readonly turn: number;
   /** Calls that may have taken effect so far; new ones are added. */
   readonly acted: Acted[];
@@ -58,7 +58,8 @@ export const toolMessage = ({ id, tool }: ToolCall, text: string, isError: boole
 async function callTool(caller: Caller, call: ToolCall): Promise<ToolMessage> {
   const made = await makeCall(caller, call);
   if ("text" in made) return toolMessage(call, made.text, true);
-  return toolMessage(call, render(made.value), false);
+  const tool = caller.tools.get(call.tool);
+  return toolMessage(call, tool?.show ? shownAs(await tool.show(made.value)) : render(made.value), false);
 }
 
 /** What came of a call: its value, or the error that the model is told of, in words. */
@@ -70,15 +71,15 @@ export async function makeCall(caller: Caller, call: ToolCall): Promise<Made> {
   // A result for other arguments doesn't answer this call.
   const words = { agent: caller.name, tool: call.tool, turn: caller.turn + 1 };
   await ctx.settleArguments(stepName(caller, call), call.input, new HoldfastError("HF-2195", words));
-  const refusal = refusalOf(tools, call);
+  const fit = await fitOf(tools, call);
   // Recorded results come first: a tool that has since been removed or changed its arguments has still done its work.
-  if (refusal !== undefined && !isRecorded(caller, call)) return { text: refusal };
+  if ("refusal" in fit && !isRecorded(caller, call)) return { text: fit.refusal };
   const tool = tools.get(call.tool);
-  const denial = tool && (await deniedBy(caller, tool, call));
+  const denial = tool && (await deniedBy(caller, tool, call, fit));
   if (denial !== undefined) return { text: denial };
   let value: unknown;
   try {
-    value = await step(caller, call, refusal);
+    value = await step(caller, call, fit);
   } catch (error) {
     if (ctx.abortSignal.aborted || endsAgent(error, tool?.effect)) throw error;
     return { text: errorText(error), error };
@@ -88,8 +89,25 @@ export async function makeCall(caller: Caller, call: ToolCall): Promise<Made> {
   return told;
 }
 
+/** A result in the AI SDK's form, as text. */
+function shownAs(output: unknown): string {
+  const { type, value } = (isObject(output) ? output : {}) as { type?: unknown; value?: unknown };
+  if (type !== "content" || !Array.isArray(value)) return render(type === undefined ? output : value);
+  const parts = value.map((part: unknown) =>
+    isObject(part) && typeof part["text"] === "string"
+      ? part["text"]
+      : `[${render(isObject(part) ? part["type"] : part)}]`,
+  );
+  return cut(parts.join("\n"));
+}
+
 /** Asks a person where one must be asked before the call. Returns the reason when it isn't made. */
-async function deniedBy(caller: Caller, tool: AgentTool, call: ToolCall): Promise<string | undefined> {
+async function deniedBy(
+  caller: Caller,
+  tool: ReadyTool,
+  call: ToolCall,
+  fit: Fit,
+): Promise<string | undefined> {
   const denial = isRepeat(caller, tool, call) ? await askAgain(caller, call) : undefined;
   if (denial !== undefined || !tool.needsApproval) return denial;
   const show = {
@@ -99,23 +117,27 @@ async function deniedBy(caller: Caller, tool: AgentTool, call: ToolCall): Promis
   };
   const name = nameOf(caller, "allow", call);
   const isAsked = caller.ctx.isRecorded(name, show);
-  if (!isAsked && (isRecorded(caller, call) || !(await tool.needsApproval(call.input as never))))
-    return undefined;
+  const input = "input" in fit ? fit.input : call.input;
+  if (!isAsked && (isRecorded(caller, call) || !(await tool.needsApproval(input as never)))) return undefined;
   const answer = await caller.ctx.gate(name, { show, choices: ["approve", "deny"], text: true });
   if (answer.choice === "approve") return undefined;
   return `It was not called: ${answer.actor} said no.${answer.text ? ` ${answer.text}` : ""}`;
 }
 
-/** Why a call isn't made, worded for the model. */
-function refusalOf(
-  tools: ReadonlyMap<string, AgentTool>,
+/** The arguments as the tool takes them, or why the call isn't made, worded for the model. */
+type Fit = { readonly input: unknown } | { readonly refusal: string };
+
+export async function fitOf(
+  tools: ReadonlyMap<string, ReadyTool>,
   { tool: name, input, problem }: ToolCall,
-): string | undefined {
-  if (problem !== undefined) return `The arguments cannot be taken: ${problem}.`;
+): Promise<Fit> {
+  if (problem !== undefined) return { refusal: `The arguments cannot be taken: ${problem}.` };
   const tool = tools.get(name);
-  if (!tool) return `There is no tool ${name}. There are: ${[...tools.keys()].join(", ")}.`;
-  const problems = tool.checksInput ? [] : problemsOf(tool.parameters, input);
-  return problems.length > 0 ? `The arguments do not fit: ${problems.join("; ")}.` : undefined;
+  if (!tool) return { refusal: `There is no tool ${name}. There are: ${[...tools.keys()].join(", ")}.` };
+  const own = tool.checksInput ? [] : problemsOf(tool.parameters, input);
+  const problems = tool.fits ? await tool.fits(input) : own;
+  if (problems.length > 0) return { refusal: `The arguments do not fit: ${problems.join("; ")}.` };
+  return { input: tool.made ? await tool.made(input) : input };
 }
 
 const stepName = (caller: Caller, call: ToolCall): string => nameOf(caller, "tool", call);
@@ -129,23 +151,23 @@ const isRecorded = (caller: Caller, call: ToolCall): boolean =>
   caller.ctx.isRecorded(stepName(caller, call), call.input);
 
 /** If the tool is gone or no longer accepts the arguments, it can't be called: only a recorded result counts. */
-function step(caller: Caller, call: ToolCall, refusal: string | undefined): Promise<unknown> {
+function step(caller: Caller, call: ToolCall, fit: Fit): Promise<unknown> {
   const { ctx, name, tools } = caller;
   const tool = tools.get(call.tool);
   const { input } = call;
-  if (!tool || refusal !== undefined) {
-    const refuse = () =>
-      Promise.reject(Object.assign(new Error(refusal), { notDone: true, retryable: false }));
+  if (!tool || "refusal" in fit) {
+    const why = "refusal" in fit ? fit.refusal : "";
+    const refuse = () => Promise.reject(Object.assign(new Error(why), { notDone: true, retryable: false }));
     return ctx.step(stepName(caller, call), refuse, { effect: tool?.effect ?? "once", input });
   }
-  return ctx.step(stepName(caller, call), (made) => work(tool, input, toolRun(made, name)), {
+  return ctx.step(stepName(caller, call), (made) => work(tool, fit.input, toolRun(made, name)), {
     ...limitsOf(tool),
     effect: tool.effect ?? "once",
     input,
   });
 }
 
-async function work(tool: AgentTool, input: unknown, call: ToolRun): Promise<unknown> {
+async function work(tool: ReadyTool, input: unknown, call: ToolRun): Promise<unknown> {
   const value: unknown = await tool.run(input as never, call);
   return isToolError(value) ? { isError: true, text: cut(value.text) } : storable(value);
 }
@@ -182,7 +204,7 @@ const earlier = ({ acted }: Caller, call: ToolCall): Acted | undefined => {
 };
 
 /** True when the model repeats a call that may have taken effect. A call that has already begun continues. */
-function isRepeat(caller: Caller, { effect, onRepeat }: AgentTool, call: ToolCall): boolean {
+function isRepeat(caller: Caller, { effect, onRepeat }: ReadyTool, call: ToolCall): boolean {
   if (effect === "repeatable" || onRepeat === "allow" || !earlier(caller, call)) return false;
   return (
     caller.ctx.isRecorded(nameOf(caller, "repeat", call), shown(caller, call)) || !isRecorded(caller, call)
@@ -212,7 +234,7 @@ async function askAgain(caller: Caller, call: ToolCall): Promise<string | undefi
  * A `once` call that returned may have taken effect, even if it returned an error; repeating a `keyed` one would use a
  * new key.
  */
-function noteActed(caller: Caller, { effect = "once" }: AgentTool, call: ToolCall, isError: boolean): void {
+function noteActed(caller: Caller, { effect = "once" }: ReadyTool, call: ToolCall, isError: boolean): void {
   const mayHaveActed = effect === "once" || (effect === "keyed" && isError);
   if (mayHaveActed && !earlier(caller, call))
     caller.acted.push({ tool: call.tool, args: argsOf(call), turn: caller.turn });

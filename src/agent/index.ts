@@ -1,3 +1,8 @@
+export type { AgentResult, AgentSpec, AgentUsage, HandedOver, Handoff } from "./agent-spec.ts";
+export type { Compaction } from "./compaction.ts";
+export type { AgentTools, SdkTool } from "./given-tools.ts";
+export type { AgentMemory, MemoryRecord } from "./memory.ts";
+export { messagesAt } from "./messages-at.ts";
 export {
   type JsonSchema,
   type Message,
@@ -12,13 +17,10 @@ export {
   type ToolSpec,
 } from "./model.ts";
 export type { ModelPrice } from "./model-calls.ts";
-export {
-  type AgentResult,
-  type AgentSpec,
-  type AgentUsage,
-  runAgent,
-} from "./run-agent.ts";
+export { type PromptInput, type PromptWorkflowOptions, promptWorkflow } from "./prompt-workflow.ts";
+export { runAgent } from "./run-agent.ts";
 export { checkSchema, problemsOf } from "./schema.ts";
 export type { Script, ScriptedReply } from "./script.ts";
 export { type ScriptedCall, type ScriptedOptions, scriptedProvider } from "./scripted.ts";
 export { type AgentTool, type ToolError, type ToolRun, toolError } from "./tool.ts";
+export { type TranscriptOptions, transcript } from "./transcript.ts";

@@ -29,11 +29,40 @@ export function readAnswer(
       first ??= problems;
     }
   } catch (error) {
-    if (!HoldfastError.is(error, "HF-1040")) throw error;
-    first ??= ["it is too long or nested too deeply to be read"];
+    first ??= tooMuch(error);
   }
-  return { ok: false, problems: first ?? [text.trim() === "" ? "it is empty" : "it is not JSON"] };
+  return unread(text, first);
 }
+
+/** The same by a function that gives the problems of a value. */
+export async function readFitting(
+  text: string,
+  problemsOf: (value: unknown) => Promise<readonly string[]>,
+): Promise<Answer> {
+  const values: unknown[] = [];
+  let first: readonly string[] | undefined;
+  try {
+    values.push(...valuesIn(text, new ParseBudget("the answer", LIMITS)));
+  } catch (error) {
+    first = tooMuch(error);
+  }
+  for (const value of values) {
+    const problems = await problemsOf(value);
+    if (problems.length === 0) return { ok: true, value };
+    first ??= problems;
+  }
+  return unread(text, first);
+}
+
+function tooMuch(error: unknown): readonly string[] {
+  if (!HoldfastError.is(error, "HF-1040")) throw error;
+  return ["it is too long or nested too deeply to be read"];
+}
+
+const unread = (text: string, problems: readonly string[] | undefined): Answer => ({
+  ok: false,
+  problems: problems ?? [text.trim() === "" ? "it is empty" : "it is not JSON"],
+});
 
 function* valuesIn(text: string, budget: ParseBudget): Generator<unknown> {
   for (const candidate of [text, ...fenced(text)]) {

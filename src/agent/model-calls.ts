@@ -28,12 +28,15 @@ export const MODEL_RETRY: RetryPolicy = {
 
 const CHARACTERS_IN_TOKEN = 4;
 
+/** A rough number of tokens, where nobody has counted them. */
+export const tokensIn = (characters: number): number => Math.ceil(characters / CHARACTERS_IN_TOKEN);
+
 /** The rate limits of a provider and of its model, if they are defined. The number of tokens is a rough one. */
 export function modelLimits(
   { provider, model }: ReachedModel,
   { characters, maxTokens = 0 }: { readonly characters: number; readonly maxTokens?: number | undefined },
 ): readonly LimitUse[] {
-  const tokens = Math.ceil(characters / CHARACTERS_IN_TOKEN) + maxTokens;
+  const tokens = tokensIn(characters) + maxTokens;
   return [provider, `${provider}/${model}`].map((name) => ({ name, tokens, isOptional: true }));
 }
 

@@ -40,13 +40,15 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Plain data, because messages are part of a run's state. Text from tools or people never becomes system text. */
 export type Message =
-  | { readonly role: "user"; readonly text: string; readonly origin?: "human" | "validator" }
+  | { readonly role: "user"; readonly text: string; readonly origin?: "human" | "validator" | "engine" }
   | {
       readonly role: "assistant";
       readonly text: string;
       readonly calls?: readonly ToolCall[];
       /** The {@link ModelReply.native} of this answer. */
       readonly native?: unknown;
+      /** The model that gave it, as `provider/model`: its native data is for no other. */
+      readonly from?: string;
     }
   | {
       readonly role: "tool";

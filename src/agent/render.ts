@@ -1,4 +1,6 @@
+import { platform } from "../core/platform.ts";
 import { encode } from "../core/values/codec.ts";
+import { wellFormed } from "../core/values/well-formed.ts";
 
 /** Longer texts are truncated, so that one can't fill a model's context. */
 export const RESULT_CHARS = 200_000;
@@ -24,14 +26,16 @@ export function render(value: unknown): string {
 export const cut = (text: string): string =>
   text.length <= RESULT_CHARS
     ? text
-    : `${text.slice(0, RESULT_CHARS)}\n[The rest of ${text.length} characters is left out.]`;
+    : `${wellFormed(text.slice(0, RESULT_CHARS))}\n[The rest of ${text.length} characters is left out.]`;
+
+/** Values whose text is longer aren't stored whole: the model sees a part of them at most, and stores have limits. */
+const STORED_CHARS = 20 * RESULT_CHARS;
 
 /** Returns the value if it can be stored, otherwise its text: a result that can't be stored was still returned. */
 export function storable(value: unknown): unknown {
   if (typeof value === "string") return cut(value);
   try {
-    encode(value);
-    return value;
+    return encode(value).length <= STORED_CHARS ? value : render(value);
   } catch {
     return render(value);
   }
@@ -109,7 +113,5 @@ class Plain {
 /** Describes bytes by their number and, within the length limit, in base64. */
 function base64(bytes: Uint8Array): string {
   const shown = bytes.subarray(0, RESULT_CHARS / 2);
-  let binary = "";
-  for (const byte of shown) binary += String.fromCharCode(byte);
-  return `[${bytes.length} bytes] ${btoa(binary)}`;
+  return `[${bytes.length} bytes] ${platform().toBase64(shown)}`;
 }

@@ -2,12 +2,15 @@ import { checkText } from "../core/check-options.ts";
 import type { StepCall, StepOptions } from "../core/context.ts";
 import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
+import type { StandardSchema } from "../core/standard-schema.ts";
 import type { Effect } from "../core/types.ts";
-import type { ToolSpec } from "./model.ts";
+import type { JsonSchema, ToolSpec } from "./model.ts";
 import { checkSchema } from "./schema.ts";
 
 /** A tool that an agent's model can call. Each call is its own step: once it has completed, it is never repeated. */
-export interface AgentTool extends ToolSpec, ToolLimits {
+export interface AgentTool extends Omit<ToolSpec, "parameters">, ToolLimits {
+  /** The schema of the arguments: JSON Schema, or any Standard Schema such as zod's. */
+  readonly parameters: JsonSchema | StandardSchema;
   /** What may happen when the outcome of a call is unknown. Default `once`: a person is asked. */
   readonly effect?: Effect;
   /**
@@ -26,7 +29,20 @@ export interface AgentTool extends ToolSpec, ToolLimits {
   readonly onRepeat?: "ask" | "allow";
   /** Returns true for arguments that a person must approve before the call (gate `allow:<tool>`). */
   needsApproval?(input: never): boolean | PromiseLike<boolean>;
+  /** Makes what the model is shown of a result, in the AI SDK's form (`toModelOutput`). */
+  show?(output: unknown): unknown;
 }
+
+/** A tool whose schema was read. */
+export interface ReadyTool extends AgentTool {
+  readonly parameters: JsonSchema;
+  /** The problems of arguments, and what the tool gets of them, where its own schema decides. */
+  readonly fits?: (input: unknown) => Promise<readonly string[]>;
+  readonly made?: (input: unknown) => Promise<unknown>;
+}
+
+/** Where the second argument of an AI SDK tool holds the durable call. */
+export const CALL = Symbol.for("holdfast.tool-call");
 
 /** Step options that a tool may set. */
 type ToolLimits = Pick<
@@ -71,10 +87,12 @@ const REPEATS: readonly unknown[] = [undefined, "ask", "allow"];
  * The tools by name. Refuses duplicate names and names that models don't accept (HF-4102), and schemas that can't be
  * checked.
  */
-export function checkTools(tools: readonly AgentTool[]): ReadonlyMap<string, AgentTool> {
-  const byName = new Map<string, AgentTool>();
+export function checkTools<T extends AgentTool>(tools: readonly T[]): ReadonlyMap<string, T> {
+  const byName = new Map<string, T>();
   for (const tool of tools) {
     const refuse = (problem: string) => new HoldfastError("HF-4102", { tool: String(tool.name), problem });
+    if (typeof tool.name !== "string")
+      throw refuse("it has no name; tools of the AI SDK have none, so give them as { name: tool }");
     if (!NAME.test(tool.name)) throw refuse("its name must be 1 to 64 letters, digits, _ or -");
     if (byName.has(tool.name)) throw refuse("there are two of that name");
     if (typeof tool.run !== "function") throw refuse("it has no run function");
@@ -89,4 +107,12 @@ export function checkTools(tools: readonly AgentTool[]): ReadonlyMap<string, Age
 export function limitsOf(tool: AgentTool): ToolLimits {
   const { timeoutMs, retry, keyWindowMs, onKeyRejected, verify, simulate, compensate } = tool;
   return defined({ onKeyRejected, timeoutMs, retry, keyWindowMs, verify, simulate, compensate });
+}
+
+/** The last value of a tool that streams its result; the ones before it are only on the way. */
+export async function lastOf(given: unknown): Promise<unknown> {
+  if (typeof given !== "object" || given === null || !(Symbol.asyncIterator in given)) return given;
+  let last: unknown;
+  for await (const value of given as AsyncIterable<unknown>) last = value;
+  return last;
 }

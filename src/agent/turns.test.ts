@@ -117,12 +117,6 @@ describe("a conversation that was handed on or edited (A8)", () => {
   const result = (call: string, text = "done"): Message => ({ role: "tool", call, tool: "t", text });
 
   it.each<[string, Message[], string]>([
-    ["an open call", [asks("a")], "message 1 calls t, and no result follows"],
-    [
-      "a call that somebody talked over",
-      [asks("a"), { role: "user", text: "hm" }, result("a")],
-      "message 1 calls t",
-    ],
     ["a result of nothing", [result("a")], "message 1 is a result of t that no open call asked for"],
     ["two results", [asks("a"), result("a"), result("a")], "message 3 is a result of t"],
   ])("is refused before anything is sent: %s", async (_, messages, problem) => {
@@ -131,6 +125,34 @@ describe("a conversation that was handed on or edited (A8)", () => {
     const failure = await scene.lab.drive(engine.result("r")).catch((error: unknown) => error);
     expect(failure).toMatchObject({ cause: { code: "HF-2165", message: expect.stringContaining(problem) } });
     expect(scene.requests).toEqual([]);
+  });
+
+  it("says of a call without a result that its outcome is unknown", async () => {
+    const messages: Message[] = [{ role: "user", text: "begin" }, asks("a")];
+    const scene = stage([{ text: "end" }], { messages });
+    const engine = await scene.begin();
+    await scene.lab.drive(engine.result("r"));
+    expect(scene.requests[0]?.messages).toEqual([
+      { role: "user", text: "begin" },
+      asks("a"),
+      { role: "tool", call: "a", tool: "t", text: expect.stringContaining("is unknown"), isError: true },
+      { role: "user", text: "go" },
+    ]);
+  });
+
+  it("has a result directly after its call, also when somebody talked over it", async () => {
+    const begin: Message = { role: "user", text: "begin" };
+    const messages: Message[] = [begin, asks("a"), { role: "user", text: "hm" }, result("a")];
+    const scene = stage([{ text: "end" }], { messages });
+    const engine = await scene.begin();
+    await scene.lab.drive(engine.result("r"));
+    expect(scene.requests[0]?.messages.map(({ role, text }) => `${role}: ${text}`)).toEqual([
+      "user: begin",
+      "assistant: ",
+      "tool: done",
+      "user: hm",
+      "user: go",
+    ]);
   });
 
   it("is mended where that needs no guess: empty texts, and ids that are used twice or missing", async () => {
@@ -149,6 +171,7 @@ describe("a conversation that was handed on or edited (A8)", () => {
     await scene.lab.drive(engine.result("r"));
     const sent = scene.requests[0]?.messages ?? [];
     expect(sent.map(({ role, text }) => `${role}: ${text}`)).toEqual([
+      "user: (The conversation before this is not included.)",
       "assistant: ",
       "tool: (no output)",
       "assistant: ",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createEngine } from "../core/engine.ts";
+import { createEngine } from "../core/engine/engine.ts";
 import { workflow } from "../core/workflow.ts";
 import { createMemoryStore } from "../stores/memory.ts";
 import { Addresses, splitAddress } from "./addresses.ts";

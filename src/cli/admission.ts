@@ -39,6 +39,7 @@ const NEEDS: Readonly<Record<string, Permission | null>> = {
   cancel: "runs:act",
   retry: "runs:act",
   inject: "runs:act",
+  signal: "runs:act",
   fork: "runs:act",
   migrate: "runs:act",
   worker: "runs:act",

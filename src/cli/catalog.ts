@@ -43,6 +43,11 @@ export const catalog: readonly Listed[] = [
     load: async () => (await import("./commands/inject.ts")).command,
   },
   {
+    name: "signal",
+    summary: "Send a run the message that it waits for",
+    load: async () => (await import("./commands/signal.ts")).command,
+  },
+  {
     name: "list",
     aliases: ["ls", "status"],
     summary: "List runs, newest first, with what they do or wait for",

@@ -1,9 +1,12 @@
 import { userInfo } from "node:os";
+import type { TemporalHost } from "../adapters/temporal/index.ts";
 import { defined } from "../core/defined.ts";
-import type { Engine } from "../core/engine.ts";
-import type { EngineOptions } from "../core/engine-options.ts";
+import type { Engine } from "../core/engine/engine.ts";
+import type { EngineOptions } from "../core/engine/options.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Act } from "../core/journal/act.ts";
+import type { Observable } from "../core/journal/observer.ts";
+import { toLevels } from "../core/log-line.ts";
 import type { Logger } from "../core/logger.ts";
 import type { AlertOptions } from "../core/manage/alerts/alerts.ts";
 import type { Store } from "../core/store/contract.ts";
@@ -27,6 +30,7 @@ import type { Host } from "./host.ts";
 import type { Output } from "./output.ts";
 import { ownerName, ownerOf } from "./owner.ts";
 import { chooseStore, hasPlaces, knownPlaces, rememberPlace } from "./places.ts";
+import { temporalAt } from "./temporal.ts";
 import type { Code, Said, Workflows } from "./workflows.ts";
 
 interface Given<O> {
@@ -44,6 +48,15 @@ interface StoreWanted {
   readonly workflow?: string;
   /** The store that a workflow file names. Used when nothing else is configured. */
   readonly place?: StorePlace | undefined;
+}
+
+/** A log that a command was asked to write. */
+export interface CommandLog {
+  readonly logger: Logger;
+  /** True when nothing is said elsewhere: it is the terminal's. */
+  readonly isAlone: boolean;
+  /** Watches the engines of the command for it. */
+  readonly observe: Observable;
 }
 
 /** Options that name a run or a checkpoint. */
@@ -65,6 +78,9 @@ export class CommandContext<O = unknown> {
   /** True when the workflow's file, not the configuration, names the store. */
   #isElsewhere = false;
   #actor: string | undefined;
+  #log: CommandLog | undefined;
+  /** Where runs are kept and offered, with an address of Temporal. */
+  #temporal: TemporalHost | undefined;
   readonly #engines: Engine[] = [];
   readonly #ends: (() => Promise<void>)[] = [];
 
@@ -115,7 +131,9 @@ export class CommandContext<O = unknown> {
     const { seal } = await import("./config/seal.ts");
     const kept = knownPlaces(settings.root).find((place) => place.url === url);
     const how = withSealing(settings, kept);
-    const store = await seal(() => openStore(url, { logger: this.#logger() }), how);
+    this.#temporal = await temporalAt(url, this.#logger());
+    const given = this.#temporal?.store;
+    const store = await seal(async () => given ?? openStore(url, { logger: this.#logger() }), how);
     try {
       await refuseSealed(store);
     } catch (error) {
@@ -165,7 +183,7 @@ export class CommandContext<O = unknown> {
   async engine(options: Partial<EngineOptions> = {}): Promise<Engine> {
     const store = options.store ?? (await this.store());
     const [{ createEngine }, { engineSettings }, { auditSettings }] = await Promise.all([
-      import("../core/engine.ts"),
+      import("../core/engine/engine.ts"),
       import("./config/engine-settings.ts"),
       import("./config/audit-settings.ts"),
     ]);
@@ -179,9 +197,11 @@ export class CommandContext<O = unknown> {
       ...settings,
       ...defined({ audit }),
       ...options,
+      ...(this.#log ? { observe: [...[options.observe ?? []].flat(), this.#log.observe] } : {}),
       store,
     });
     this.#engines.push(engine);
+    if (options.execute) await this.#temporal?.begin((workflow) => engine.workflows.has(workflow));
     return engine;
   }
 
@@ -235,6 +255,11 @@ export class CommandContext<O = unknown> {
     rememberCode(root, workflow.name, workflow.version, shown);
   }
 
+  /** Who acts, and why if they said so: for what needs no reason. */
+  async who(): Promise<Act & { actor: string }> {
+    return { actor: await this.actor(), ...defined({ reason: this.globals.reason }) };
+  }
+
   /** Who acts, and why; `said` is the default reason. Refused without a reason if one is required. */
   async act(verb: string, said?: string): Promise<Act & { actor: string }> {
     const { values } = await this.settings();
@@ -260,16 +285,29 @@ export class CommandContext<O = unknown> {
     if (!/^y(es)?$/i.test(answer ?? "")) throw new HoldfastError("HF-4314", { verb, count: what });
   }
 
+  /** From now on what engines say also goes to this log. */
+  logTo(log: CommandLog): void {
+    this.#log = log;
+  }
+
+  /** A logger that writes to the log of the command too, if it has one. */
+  withLog(terminal: Logger): Logger {
+    return toLevels((level, message, fields) => {
+      this.#log?.logger[level](message, fields);
+      if (!this.#log?.isAlone) terminal[level](message, fields);
+    });
+  }
+
   /** The engine's messages besides the run itself; they never contain values or keys. */
   #logger(): Logger {
     const tell = (message: string, fields?: Readonly<Record<string, unknown>>): string =>
       [message, ...Object.entries(fields ?? {}).map(([key, value]) => `${key}=${String(value)}`)].join(" ");
-    return {
+    return this.withLog({
       debug: () => undefined,
       info: (message, fields) => this.out.detail(tell(message, fields)),
       warn: (message, fields) => this.out.warn(tell(message, fields)),
       error: (message, fields) => this.out.warn(tell(message, fields)),
-    };
+    });
   }
 
   /** Who is told of what goes wrong, as the configuration says. */
@@ -284,7 +322,10 @@ export class CommandContext<O = unknown> {
   }
 
   async close(): Promise<void> {
-    for (const engine of this.#engines) await engine.close({ drainMs: 0 });
+    for (const engine of this.#engines) {
+      await engine.reports.storeLogs();
+      await engine.close({ drainMs: 0 });
+    }
     for (const end of this.#ends) await end();
     // A store that couldn't be opened has already been reported.
     await (await this.#store?.catch(() => undefined))?.close();

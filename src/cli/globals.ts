@@ -46,6 +46,7 @@ const SWITCHES: Readonly<Record<string, (draft: Draft) => void>> = {
 
 const VALUES: Readonly<Record<string, (draft: Draft, value: string) => void>> = {
   "--store": (draft, value) => (draft.store = value),
+  "--engine": (draft, value) => (draft.store = checkEngine(value)),
   "--config": (draft, value) => (draft.config = value),
   "--ui": (draft, value) => (draft.ui = checkUi(value)),
   "--reason": (draft, value) => (draft.reason = value),
@@ -61,6 +62,16 @@ function checkUi(value: string): Globals["ui"] {
 /** A mistake on the command line (exit code 2). */
 export const usage = (problem: string, why: string, fix: string): HoldfastError =>
   new HoldfastError("HF-4300", { problem, why, fix });
+
+/** Refuses an `--engine` other than Temporal: the embedded one needs no address, only a store. */
+function checkEngine(url: string): string {
+  if (/^temporal:/i.test(url)) return url;
+  throw usage(
+    `--engine can't be ${url}`,
+    "It is the address of a Temporal server. Without it, runs are advanced by Holdfast's own engine, on a store.",
+    "--engine temporal://127.0.0.1:7233/default, or --store <url>",
+  );
+}
 
 /** Extracts the global flags from the arguments, wherever they are; none after `--`. */
 export function takeGlobals(argv: readonly string[]): { globals: Globals; rest: readonly string[] } {
@@ -124,7 +135,8 @@ Options of every command, before or after its name:
   --json[=fields]   print one JSON document    --jsonl           print one line per event
   -q, --quiet       no progress                -v, --verbose     more detail
   --store <url>     where runs are kept        --config <file>   configuration file
-  --profile <name>  profile of it              --ui <mode>       auto, live, lines, none
+  --engine <url>    Temporal, instead of it    --ui <mode>       auto, live, lines, none
+  --profile <name>  profile of the file
   --reason <text>   why you do this            --as <actor>      who does it
   -y, --yes         don't ask                  --no-color        --ascii
   -h, --help        help for any command       -V, --version

@@ -53,6 +53,10 @@ const CASES: Readonly<Record<string, ((name: string) => Lines) | "prints nothing
     ["inject", "gated-1", "--text", HOSTILE],
     ["inject", "gated-2", "--set", `memory.${HOSTILE}=1`],
   ],
+  signal: () => [
+    ["signal", "gated-1", "go"],
+    ["signal", "gated-1", HOSTILE],
+  ],
   list: () => [
     ["list"],
     ["list", "--needs-me"],

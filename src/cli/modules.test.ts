@@ -26,7 +26,7 @@ describe("loading a workflow file", () => {
     const loading = loadModule(file, { slowMs: 1, patienceMs: 50, onSlow: (line) => told.push(line) });
     await expect(loading).rejects.toMatchObject({ code: "HF-4320" });
     expect(told).toEqual([
-      expect.stringMatching(/awaits something at its top level\. .*import\.meta\.filename/),
+      expect.stringMatching(/Does it await something at its top level\? .*import\.meta\.filename/),
     ]);
   });
 

@@ -58,7 +58,9 @@ async function inTime(loaded: Promise<Module>, file: string, loading: Loading): 
   const limit = new Promise<never>((_, reject) => {
     const slow = setTimeout(
       () =>
-        onSlow?.(`${file} is still loading: it awaits something at its top level. ${TO_DO} Ctrl-C stops.`),
+        onSlow?.(
+          `${file} is still loading. Does it await something at its top level? ${TO_DO} Ctrl-C stops.`,
+        ),
       slowMs,
     );
     const over = setTimeout(() => reject(late), patienceMs);

@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import type { Engine } from "../core/engine.ts";
+import type { Engine } from "../core/engine/engine.ts";
 import type { Store } from "../core/store/contract.ts";
 import { BEAT_MS, servedBy } from "../core/worker/registry.ts";
 import { ownerName } from "./owner.ts";

@@ -11,10 +11,13 @@ export async function givenWorkflows(context: CommandContext<unknown>): Promise<
   return all;
 }
 
-/** Waits for a signal, then stops. A second signal ends the process at once. */
+/**
+ * Says that it is ready, waits for a signal, then stops. A second signal ends the process at once. Signals are heard before
+ * anybody is told that they are.
+ */
 export async function untilSignal(
   { host, out }: CommandContext<unknown>,
-  stop: () => Promise<unknown>,
+  { ready, stop }: { readonly ready: () => void; readonly stop: () => Promise<unknown> },
 ): Promise<void> {
   let signals = 0;
   let hear = (): void => undefined;
@@ -24,6 +27,7 @@ export async function untilSignal(
     hear();
     if (signals > 1) host.exit(signal === "SIGINT" ? 130 : 143);
   });
+  ready();
   await asked;
   out.say("Stopping: finishing what is under way. Once more to stop now.");
   await stop();

@@ -15,6 +15,8 @@ export interface Clock {
 
 export interface TimerOptions {
   readonly background?: boolean;
+  /** For the upkeep of this process only: a place without one may leave it out. */
+  readonly upkeep?: boolean;
 }
 
 /** The platform's longest delay; a longer one would fire at once. */

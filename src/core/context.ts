@@ -1,4 +1,5 @@
 import type { HoldfastError } from "./errors.ts";
+import type { Logger } from "./logger.ts";
 import type { Migration } from "./migration.ts";
 import type {
   CheckpointStrategy,
@@ -14,6 +15,7 @@ import type { ScheduleOptions } from "./schedule-options.ts";
 import type { SeedSettings } from "./seed-config.ts";
 import type { AnySqlHandle, SqlHandle, SqlWork } from "./sql.ts";
 import type { OutputOf, Schemas, StandardSchema } from "./standard-schema.ts";
+import type { StreamOptions, StreamWriter } from "./streams.ts";
 import type { Budget, Effect } from "./types.ts";
 import type { SecretRef } from "./values/secrets.ts";
 
@@ -133,10 +135,23 @@ export interface BaseContext {
   ): Promise<T>;
 
   /**
+   * A stream that readers follow while the run continues, such as the tokens of an answer: `engine.streams.read`. After
+   * a crash, a writer that writes the same again continues behind it; where it differs, readers get `restarted` and drop
+   * the rest.
+   */
+  stream<T = unknown>(name: string, options?: StreamOptions): StreamWriter<T>;
+
+  /**
    * The secret that a reference from `secret(name)` names, fetched now and never stored: wherever it appears in saved
    * or logged text, `[redacted:name]` replaces it.
    */
   secret(ref: SecretRef): Promise<string>;
+
+  /**
+   * Writes lines for people who read the run's log, with the ids of the run, the step and the attempt. They are no part
+   * of the journal. A replay doesn't write them again; after a crash, those since the last saved step may come twice.
+   */
+  readonly log: Logger;
 
   /** Announces the steps to come at this place, by name. Progress is measured against it. */
   plan(steps: readonly string[]): void;

@@ -13,11 +13,15 @@ import type { ErrorEntry } from "./errors/entry.ts";
 import { evidenceErrors } from "./errors/evidence.ts";
 import { fileErrors } from "./errors/files.ts";
 import { flowErrors } from "./errors/flow.ts";
+import { frameworkErrors } from "./errors/frameworks.ts";
+import { interpreterErrors } from "./errors/interpreters.ts";
 import { operateErrors } from "./errors/operate.ts";
 import { runErrors } from "./errors/runs.ts";
 import { serverErrors } from "./errors/server.ts";
 import { storeErrors } from "./errors/stores.ts";
+import { streamErrors } from "./errors/streams.ts";
 import { teamErrors } from "./errors/teams.ts";
+import { temporalErrors } from "./errors/temporal.ts";
 import { threadErrors } from "./errors/threads.ts";
 import { placeOf, placeText } from "./values/stack.ts";
 
@@ -35,8 +39,12 @@ export const errorTable = {
   ...serverErrors,
   ...flowErrors,
   ...evidenceErrors,
+  ...frameworkErrors,
   ...threadErrors,
+  ...streamErrors,
   ...operateErrors,
+  ...temporalErrors,
+  ...interpreterErrors,
 } satisfies Record<string, ErrorEntry>;
 
 /** A stable error code such as `HF-1001`. */

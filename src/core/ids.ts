@@ -1,6 +1,6 @@
-import { randomBytes } from "node:crypto";
 import { HoldfastError } from "./errors.ts";
 import { digest } from "./hash.ts";
+import { platform } from "./platform.ts";
 
 /** The source of ids and random numbers: the system's randomness, or a seed in tests. */
 export interface Ids {
@@ -43,7 +43,7 @@ function idsFrom(bytes: (length: number) => Uint8Array): Ids {
 /**
  * Ids from the system's cryptographic randomness.
  */
-export const systemIds: Ids = idsFrom(randomBytes);
+export const systemIds: Ids = idsFrom((length) => platform().randomBytes(length));
 
 /** The sfc32 generator: small, fast, and with enough state that sequences of two seeds never overlap. */
 function sfc32(seed: Uint8Array): () => number {
@@ -82,7 +82,7 @@ export function checkId(value: unknown): asserts value is string {
 }
 
 function digestBytes(text: string): Uint8Array {
-  return Buffer.from(digest(text), "base64url");
+  return platform().fromBase64(digest(text));
 }
 
 /** A number in [0, 1) derived from the text, so that it survives replay. */
@@ -97,7 +97,7 @@ export function derivedUuid(text: string): string {
   const bytes = digestBytes(text);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  const hex = Buffer.from(bytes).toString("hex", 0, 16);
+  const hex = Array.from(bytes.subarray(0, 16), (byte) => byte.toString(16).padStart(2, "0")).join("");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 

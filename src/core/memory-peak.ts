@@ -1,4 +1,4 @@
-import { resourceUsage } from "node:process";
+import { nodeModule } from "./platform.ts";
 
 /** The most memory that this process has used so far, in megabytes. */
-export const memoryPeakMb = (): number => resourceUsage().maxRSS / 1_024;
+export const memoryPeakMb = (): number => nodeModule("node:process").resourceUsage().maxRSS / 1_024;

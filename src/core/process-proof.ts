@@ -1,7 +1,8 @@
-import { readFileSync, readlinkSync } from "node:fs";
-import { hostname, uptime } from "node:os";
 import { systemClock } from "./clock.ts";
 import { fingerprint } from "./hash.ts";
+import { nodeModule } from "./platform.ts";
+
+const hostname = (): string => nodeModule("node:os").hostname();
 
 /** Describes a process so that another can tell later whether it is still alive. */
 export interface ProcessMark {
@@ -89,7 +90,7 @@ function placeHere(): readonly [place: string, booted: number] {
 function findPlace(): readonly [place: string, booted: number] {
   const [boot, namespace] = [read("/proc/sys/kernel/random/boot_id"), pidNamespace()];
   if (boot !== null && namespace !== null) return [fingerprint([boot, namespace, hostname()].join("|")), 0];
-  return [fingerprint(hostname()), Math.round(systemClock.now() / 1_000 - uptime())];
+  return [fingerprint(hostname()), Math.round(systemClock.now() / 1_000 - nodeModule("node:os").uptime())];
 }
 
 function hasProcess(pid: number): boolean {
@@ -112,7 +113,7 @@ function statusOf(pid: number): { readonly isDead: boolean; readonly started: st
 
 function read(file: string): string | null {
   try {
-    return readFileSync(file, "utf8").trim();
+    return nodeModule("node:fs").readFileSync(file, "utf8").trim();
   } catch {
     return null;
   }
@@ -120,7 +121,7 @@ function read(file: string): string | null {
 
 function pidNamespace(): string | null {
   try {
-    return readlinkSync("/proc/self/ns/pid");
+    return nodeModule("node:fs").readlinkSync("/proc/self/ns/pid");
   } catch {
     return null;
   }

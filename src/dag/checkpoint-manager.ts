@@ -1,5 +1,5 @@
 import { checkKeys, checkMethod, checkText, checkWhole } from "../core/check-options.ts";
-import type { Engine } from "../core/engine.ts";
+import type { Engine } from "../core/engine/engine.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { isLayerLabel, layerLabel } from "./checkpoint-id.ts";
 import { fullConfig } from "./config.ts";

@@ -16,7 +16,7 @@ import type { WorkflowState } from "./types.ts";
 
 const folder = useFolders("dag");
 const db = new PGlite();
-beforeAll(() => db.waitReady);
+beforeAll(() => db.waitReady, 120_000);
 afterAll(() => db.close());
 let schemas = 0;
 

@@ -1,10 +1,10 @@
 import { badOption, checkKeys, keysOf } from "../core/check-options.ts";
 import { defined } from "../core/defined.ts";
-import { createEngine, type Engine } from "../core/engine.ts";
+import { createEngine, type Engine } from "../core/engine/engine.ts";
+import type { RunHandle } from "../core/engine/run-handle.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { NamedAct } from "../core/journal/act.ts";
 import { type Logger, silentLogger } from "../core/logger.ts";
-import type { RunHandle } from "../core/run-handle.ts";
 import type { Store } from "../core/store/contract.ts";
 import { CheckpointManager } from "./checkpoint-manager.ts";
 import { checkCommand } from "./commands.ts";

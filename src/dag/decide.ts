@@ -45,7 +45,7 @@ export interface HILQuestion {
 }
 
 /** Called after each layer, and again on a replay, so it must return the same for the same view. Return nothing to continue. */
-export type HIL = (view: LayerView) => HILQuestion | undefined;
+export type HIL = (view: LayerView) => HILQuestion | undefined | Promise<HILQuestion | undefined>;
 
 /** A decision that was made, before its commands are applied. */
 export interface Made extends AILDecision {

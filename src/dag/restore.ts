@@ -1,5 +1,5 @@
 import { isRecord } from "../core/check-options.ts";
-import type { Engine } from "../core/engine.ts";
+import type { Engine } from "../core/engine/engine.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { StateView } from "../core/types.ts";
 import { isCheckpointId, isOfRun, layerLabel, layersIn } from "./checkpoint-id.ts";

@@ -302,7 +302,7 @@ class DagRun {
     const view = (): LayerView => this.#view(course, finished, layer);
     const made = ail ? await askAI(this.#ctx, ail, view(), now) : undefined;
     if (made) this.#take(course, "AIL", made, layer, await running);
-    const question = hil?.(view());
+    const question = await hil?.(view());
     if (question) {
       this.#emit({ type: "decision_required", layer_index: layer, choices: Object.keys(question.choices) });
       const answer = await askPerson(this.#ctx, question);

@@ -1,10 +1,12 @@
 import { checkKeys, isRecord, keysOf } from "../core/check-options.ts";
 import type { Workflow } from "../core/context.ts";
+import { interpretable, type Remote } from "../core/interpretation.ts";
 import { type Logger, silentLogger } from "../core/logger.ts";
 import { workflow } from "../core/workflow.ts";
 import { fullConfig } from "./config.ts";
 import type { AIL, HIL } from "./decide.ts";
 import type { DAGEvent } from "./events.ts";
+import { dagInterpretation, interpretedDag } from "./interpretation.ts";
 import { type Courses, type DAGInput, type DAGOutcome, type DAGSpec, runDag } from "./run-dag.ts";
 import { type DAGTools, Toolbox } from "./tools.ts";
 import type { DAGStructure, ExecutionConfig } from "./types.ts";
@@ -62,6 +64,12 @@ const OPTIONS = keysOf<DAGWorkflowOptions>({
 export const dagWorkflow = (name: string, options: DAGWorkflowOptions): DAGWorkflow =>
   dagProgram(name, options, new Map());
 
+/** The workflow from its description. */
+export function interpretDag(described: unknown, remote: Remote): DAGWorkflow {
+  const { name, parts } = interpretedDag(described, remote);
+  return dagWorkflow(name, parts);
+}
+
 /** A DAG as a workflow. */
 export type DAGWorkflow = Workflow<DAGInput | undefined, DAGOutcome>;
 
@@ -80,7 +88,10 @@ export function dagProgram(name: string, options: DAGWorkflowOptions, courses: C
     warn: (message, fields) => logger.warn(message, fields),
   };
   fullConfig(spec.config);
-  return workflow(name, { version }, (ctx, input) => runDag(ctx, spec, inputOf(input, dag)));
+  const made: DAGWorkflow = workflow(name, { version }, (ctx, input) =>
+    runDag(ctx, spec, inputOf(input, dag)),
+  );
+  return interpretable(made, dagInterpretation(name, options));
 }
 
 function inputOf(input: DAGInput | undefined, own: DAGStructure | undefined): DAGInput {

@@ -1,4 +1,3 @@
-import { createHmac } from "node:crypto";
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -7,6 +6,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { useFolders } from "../../test/support/folders.ts";
 import { createLab } from "../../test/support/lab.ts";
 import { parseHeads } from "../core/audit/proof/checkpoint.ts";
+import { type ReceivedWebhook, verifyWebhook } from "../notify/signature.ts";
 import { createMemoryStore } from "../stores/memory.ts";
 import { fileAnchor, s3Anchor, webhookAnchor } from "./anchors.ts";
 import { auditKey, newAuditKey } from "./audit-key.ts";
@@ -77,23 +77,23 @@ describe("an anchor in a file", () => {
 
 describe("an anchor at another host", () => {
   it("gets the head with a signature that its secret makes, and a failure is told", async () => {
-    const got: { body: string; signature: string }[] = [];
+    const got: ReceivedWebhook[] = [];
     let status = 200;
     const url = await serving((request, response) => {
       let body = "";
       request.on("data", (part) => (body += String(part)));
       request.on("end", () => {
-        got.push({ body, signature: String(request.headers["holdfast-signature"]) });
+        got.push({ body, headers: request.headers });
         response.writeHead(status).end();
       });
     });
     const lab = createLab();
     const engine = lab.engine([], { audit: { key, anchors: [webhookAnchor({ url, secret: "12345678" })] } });
     const { head } = await engine.audit.anchor();
-    const [first] = got;
-    expect(first?.body).toBe(head.note);
-    const [, time = "", mark = ""] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(first?.signature ?? "") ?? [];
-    expect(mark).toBe(createHmac("sha256", "12345678").update(`${time}.${head.note}`).digest("hex"));
+    const first = got[0] as ReceivedWebhook;
+    expect(first.body).toBe(head.note);
+    expect(verifyWebhook(first, { secret: "12345678" })).toBe(`${head.origin}/${head.size}`);
+    expect(() => verifyWebhook(first, { secret: "87654321" })).toThrow();
     status = 503;
     await engine.audit.record({ act: "thing_done" });
     await expect(engine.audit.anchor()).rejects.toMatchObject({ code: "HF-3207" });
@@ -105,10 +105,31 @@ describe("an anchor at another host", () => {
   });
 
   it("takes no address where anybody could listen", () => {
-    for (const url of ["http://example.com/x", "ftp://localhost/x", "nothing"])
+    for (const url of [
+      "http://example.com/x",
+      "ftp://localhost/x",
+      "https://169.254.169.254/x",
+      "https://10.0.0.1/x",
+    ])
       expect(() => webhookAnchor({ url, secret: "12345678" })).toThrow(
-        expect.objectContaining({ code: "HF-1003" }),
+        expect.objectContaining({ code: "HF-6122" }),
       );
+    expect(() => webhookAnchor({ url: "nothing", secret: "12345678" })).toThrow(
+      expect.objectContaining({ code: "HF-1003" }),
+    );
+  });
+
+  it("reaches no internal machine through a public name, and follows no redirect", async () => {
+    const resolve = async () => [{ address: "10.0.0.7", family: 4 }];
+    const inner = webhookAnchor({ url: "https://audit.example.com/heads", secret: "12345678", resolve });
+    const head = { note: "note", origin: "holdfast/x", size: 1 };
+    await expect(inner.send(head as never)).rejects.toMatchObject({ code: "HF-6122" });
+    const url = await serving((_, response) =>
+      response.writeHead(307, { location: "http://127.0.0.1:1/" }).end(),
+    );
+    await expect(webhookAnchor({ url, secret: "12345678" }).send(head as never)).rejects.toMatchObject({
+      code: "HF-6123",
+    });
   });
 });
 

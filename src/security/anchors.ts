@@ -1,4 +1,3 @@
-import { createHmac } from "node:crypto";
 import { open, readFile } from "node:fs/promises";
 import type * as S3 from "@aws-sdk/client-s3";
 import type { AuditAnchor } from "../core/audit/anchors.ts";
@@ -6,6 +5,8 @@ import { parseHeads } from "../core/audit/proof/checkpoint.ts";
 import { badOption, checkKeys, checkMethod, checkNumber, checkText } from "../core/check-options.ts";
 import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { checkUrl, type GuardOptions, guardedPost } from "../notify/request.ts";
+import { signed } from "../notify/signature.ts";
 
 /**
  * An anchor in a file that only grows: on another disk, or with `chattr +a`, so that whoever writes to the store can't
@@ -53,51 +54,51 @@ export function fileAnchor(file: string): AuditAnchor {
   };
 }
 
-/** Where signed heads are posted, and how they are signed. */
-export interface WebhookAnchorOptions {
+/** Where signed heads are sent, and how the requests are signed. */
+export interface WebhookAnchorOptions extends Pick<GuardOptions, "allowHosts" | "timeoutMs" | "resolve"> {
   /** An `https:` address, or `http:` on this machine. */
   readonly url: string;
-  /** Signs what is sent: `holdfast-signature: t=<seconds>,v1=<HMAC-SHA-256 of "t.body" in hexadecimal>`. */
+  /** Signs what is sent, as alerts are signed (Standard Webhooks): `verifyWebhook` of `holdfast/notify` checks it. */
   readonly secret: string;
-  /** How long to wait for an answer. Default 10 s. */
-  readonly timeoutMs?: number;
 }
 
-/** An anchor at another host, which gets each head as a signed note in a POST request. */
+/**
+ * An anchor at another host, which gets each head as a signed note in a POST request. It is sent as notifications are:
+ * to public addresses unless `allowHosts` names others, and without following redirects. `webhook-id` is the same for a
+ * head that is sent again.
+ */
 export function webhookAnchor(options: WebhookAnchorOptions): AuditAnchor {
-  checkKeys(options, ["url", "secret", "timeoutMs"]);
-  const { url, secret, timeoutMs = 10_000 } = options;
+  checkKeys(options, ["url", "secret", "timeoutMs", "allowHosts", "resolve"]);
+  const { url, secret, timeoutMs = 10_000, allowHosts = [] } = options;
   const target = addressOf(url);
   checkText("secret", secret, 8);
   checkNumber("timeoutMs", timeoutMs);
+  // Whoever names this machine means it.
+  const own = LOCAL.includes(target.hostname) ? [target.hostname.replace(/^\[|\]$/g, "")] : [];
+  const guard = { ...defined({ resolve: options.resolve }), timeoutMs, allowHosts: [...allowHosts, ...own] };
+  checkUrl(target, guard);
   return {
     name: `webhook ${target.host}${target.pathname}`.slice(0, 200),
     async send({ note, origin, size }) {
-      const time = Math.floor(Date.now() / 1000);
-      const mark = createHmac("sha256", secret).update(`${time}.${note}`).digest("hex");
-      const response = await fetch(target, {
-        method: "POST",
-        redirect: "error",
-        signal: AbortSignal.timeout(timeoutMs),
-        headers: {
-          "content-type": "text/plain; charset=utf-8",
-          "holdfast-signature": `t=${time},v1=${mark}`,
-          "holdfast-log": origin,
-          "holdfast-size": String(size),
-        },
-        body: note,
-      });
-      await response.body?.cancel();
-      if (!response.ok) throw new Error(`it answered ${response.status}`);
+      const id = `${origin}/${size}`;
+      const headers = {
+        "content-type": "text/plain; charset=utf-8",
+        "user-agent": "holdfast",
+        "idempotency-key": id,
+        "holdfast-log": origin,
+        "holdfast-size": String(size),
+        ...signed(secret, id, Date.now(), note),
+      };
+      await guardedPost(target.href, headers, note, guard);
     },
   };
 }
 
+const LOCAL: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
+
 function addressOf(url: unknown): URL {
   const text = checkText("url", url, 1);
-  const target = URL.canParse(text) ? new URL(text) : null;
-  const isLocal = target !== null && ["localhost", "127.0.0.1", "[::1]"].includes(target.hostname);
-  if (target && (target.protocol === "https:" || (target.protocol === "http:" && isLocal))) return target;
+  if (URL.canParse(text)) return new URL(text);
   throw badOption("url", "it must be an https: address, or an http: address on this machine");
 }
 

@@ -53,6 +53,7 @@ export function packStore(inner: Store, options: CompressionOptions = {}): Store
     blobs: append.blobs.map(({ hash, data }) => ({ hash, data: packText(pack, data) })),
   });
   const transact = inner.transaction?.bind(inner);
+  const blobNames = inner.blobNames?.bind(inner);
   return withValues(inner, `${inner.name} (packed)`, {
     append: (batch) => inner.append(batch.map(packed)),
     async entries(runId, range) {
@@ -65,6 +66,7 @@ export function packStore(inner: Store, options: CompressionOptions = {}): Store
       const found = await inner.blobs(runId, hashes);
       return new Map(Array.from(found, ([hash, data]) => [hash, unpackText(data)]));
     },
+    ...(blobNames ? { blobNames } : {}),
     ...(transact ? { transaction: (work, append) => transact(work, (value) => packed(append(value))) } : {}),
   });
 }

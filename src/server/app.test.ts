@@ -29,7 +29,7 @@ function* untyped(schema: Schema, at: string): Generator<string> {
 
 /** Values of users: any JSON. */
 const VALUES =
-  /^(readState|RunValues)\.(input|result|(config|memory|loops|steps|failure\.details)\.\*|agents\.\*\.state|gates\[\]\.show)$|^readDiff\.(state\.\*|patch\[\]\.value|values\.(added|removed)\.\*|values\.changed\.\*\.(from|to))$|^replayCheckpoint\.(result|error|steps\[\]\.value)$|^getGate\.show$|^Schedule\.definition\.(input|config\.\*)$|^AuditTrail\.lines\[\]\.meta\.\*$|^ImportReview\.(config|memory)\.\*$|^getOpenApi\.\*$/;
+  /^(readState|RunValues)\.(input|result|(config|memory|loops|steps|failure\.details)\.\*|agents\.\*\.state|gates\[\]\.show)$|^readDiff\.(state\.\*|patch\[\]\.value|values\.(added|removed)\.\*|values\.changed\.\*\.(from|to))$|^replayCheckpoint\.(result|error|steps\[\]\.value)$|^getGate\.show$|^Schedule\.definition\.(input|config\.\*)$|^AuditTrail\.lines\[\]\.meta\.\*$|^ImportReview\.(config|memory)\.\*$|^listLogs\.lines\[\]\.fields\.\*$|^getOpenApi\.\*$/;
 
 describe("the management API", () => {
   it("says what every answer looks like, down to the values of users (S1-31)", () => {

@@ -1,14 +1,15 @@
 import { Hono } from "hono";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
-import type { Engine } from "../core/engine.ts";
+import type { Engine } from "../core/engine/engine.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { checkSeen } from "../core/journal/seen-position.ts";
 import { type Logger, silentLogger } from "../core/logger.ts";
 import type { Store } from "../core/store/contract.ts";
 import { createMetrics, type Metrics } from "../observe/metrics/metrics.ts";
-import { isStoreAct, recordDenial, storeAct } from "./access/audited.ts";
-import { decide, type Principal, type Subject } from "./access/permission.ts";
+import { admit } from "./access/admit.ts";
+import { isStoreAct, storeAct } from "./access/audited.ts";
+import type { Principal } from "./access/permission.ts";
 import { described, SESSION_PATH } from "./access/session-routes.ts";
 import type { Call, Handler, Tools } from "./call.ts";
 import type { Declared } from "./contract/declare.ts";
@@ -21,6 +22,7 @@ import { innerError, isInner, problemResponse } from "./problem.ts";
 import { recentTime } from "./recent-time.ts";
 import { nameOf, once } from "./requests.ts";
 import { handlers } from "./routes/handlers.ts";
+import { streamRoutes } from "./streams/routes.ts";
 
 export interface AppOptions {
   readonly engine: Engine;
@@ -40,6 +42,8 @@ export interface AppOptions {
   readonly metrics?: Metrics;
   /** How often streams ask the store what is new. Default 250 ms. */
   readonly pollMs?: number;
+  /** How long a reader that polls a durable stream waits for something new. Default 20 s. */
+  readonly longPollMs?: number;
 }
 
 /** The API as a function of requests: mountable in whatever takes a fetch handler. */
@@ -68,7 +72,8 @@ export function createApp(options: AppOptions): App {
   const hub = new Hub({ engine, store, clock, logger, ...defined({ pollMs: options.pollMs }) });
   const now = recentTime(store, clock);
   const metrics = options.metrics ?? createMetrics({ clock });
-  const tools: Tools = { engine, store, logger, clock, base: path, hub, now, metrics, sign: options.sign };
+  const { sign, longPollMs } = options;
+  const tools: Tools = { engine, store, logger, clock, base: path, hub, now, metrics, sign, longPollMs };
   const hono = new Hono().basePath(path === "" ? "/" : path);
   const allowed = new Map<string, string[]>();
   for (const operation of allOperations) {
@@ -85,6 +90,13 @@ export function createApp(options: AppOptions): App {
       }),
     );
   }
+  streamRoutes(hono, tools, (request, work) =>
+    answered(tools, async () => {
+      const principal = await identify(request);
+      if (!principal) throw new HoldfastError("HF-6050");
+      return work(principal);
+    }),
+  );
   for (const [route, methods] of allowed) {
     const allow = methods.join(", ");
     hono.all(route, () => problemResponse(new HoldfastError("HF-6002", { allow }), { allow }));
@@ -127,9 +139,7 @@ interface Asked {
 async function carriedOut(tools: Tools, operation: Declared, asked: Asked): Promise<Response> {
   const { principal, request, params } = asked;
   if (!principal) throw new HoldfastError("HF-6050");
-  await checkMay(tools, operation, principal, params).catch((error: unknown) =>
-    recordDenial(tools.engine.audit, operation, principal, params, error),
-  );
+  await admit(tools.engine, operation, principal, params);
   const { pathname, search, searchParams } = new URL(request.url);
   const query = operation.query ? readQuery(operation.query, searchParams) : noQuery(searchParams);
   const { text, value } = operation.body
@@ -201,23 +211,6 @@ function seenBy(request: Request, { about }: Declared): number | undefined {
 async function checkPosition({ engine, store }: Tools, id: string, seen: number): Promise<void> {
   const run = await engine.get(id);
   if (run) await checkSeen(store, { ...run, head: "" }, { seen });
-}
-
-async function checkMay(
-  { engine }: Tools,
-  { permission, about }: Declared,
-  principal: Principal,
-  { run = "" }: Readonly<Record<string, string>>,
-): Promise<void> {
-  let subject: Subject = about === "store" ? "store" : "list";
-  if (about === "run" && principal.scope) {
-    const row = await engine.get(run);
-    if (!row) throw new HoldfastError("HF-1001", { run });
-    subject = { run: row };
-  }
-  const verdict = decide(principal, permission, subject);
-  if (verdict === "unknown") throw new HoldfastError("HF-1001", { run });
-  if (verdict === "forbidden") throw new HoldfastError("HF-6051", { actor: principal.actor, permission });
 }
 
 /** What the operation's shape doesn't name doesn't leave the server. */

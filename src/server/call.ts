@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Clock } from "../core/clock.ts";
-import type { Engine } from "../core/engine.ts";
+import type { Engine } from "../core/engine/engine.ts";
 import type { NamedAct } from "../core/journal/act.ts";
 import type { Logger } from "../core/logger.ts";
 import type { SignNote } from "../core/manage/evidence/bundle.ts";
@@ -26,6 +26,8 @@ export interface Tools {
   readonly metrics: Metrics;
   /** What streams are fed from. */
   readonly hub: Hub;
+  /** How long a reader that polls a stream waits; `undefined`: as usual. */
+  readonly longPollMs?: number | undefined;
   /** Signs what is handed to auditors; `undefined` without an audit key. */
   readonly sign?: SignNote | undefined;
 }

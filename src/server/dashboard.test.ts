@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { createEngine } from "../core/engine.ts";
+import { createEngine } from "../core/engine/engine.ts";
 import { createMemoryStore } from "../stores/memory.ts";
 import { permissionsOf } from "./access/permission.ts";
 import { createApp } from "./app.ts";

@@ -40,6 +40,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   "HF-3060": 409,
   "HF-3061": 409,
   "HF-308": 409,
+  "HF-3100": 409,
   "HF-3": 503,
   "HF-4365": 422,
   "HF-5001": 404,
@@ -72,6 +73,15 @@ const STATUSES: Readonly<Record<string, number>> = {
   "HF-6030": 403,
   "HF-6080": 422,
   "HF-6120": 404,
+  "HF-6200": 404,
+  "HF-6201": 400,
+  "HF-6205": 410,
+  "HF-6206": 410,
+  "HF-6210": 403,
+  "HF-6212": 400,
+  "HF-6213": 400,
+  "HF-6214": 405,
+  "HF-6215": 503,
 };
 
 export function statusOf(code: ErrorCode): number {

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { useFolders } from "../../test/support/folders.ts";
 import { createStockAgent, StockAgent, stockAgent } from "../../test/support/stock-agent.ts";
@@ -219,9 +220,27 @@ describe("checkpoints of an analysis", () => {
     await checkpointer.saveFailure(agent, new Error("no"));
     clock.time += 30 * DAY - 60_000;
     expect(await checkpointer.deleteExpired()).toBe(0);
-    clock.time += 60_000;
+    clock.time += 120_000;
     expect(await checkpointer.deleteExpired()).toBe(1);
     expect(await rowsOf(store)).toEqual([]);
+  });
+
+  it("of failed agents go after 30 days without a job, once a program saves again (S0-39)", async () => {
+    const store = createMemoryStore({ clock });
+    const { checkpointer, agent } = await saved(store);
+    await checkpointer.saveFailure(agent, new Error("no"));
+    await checkpointer.close();
+    for (const [days, left] of [
+      [29, true],
+      [2, false],
+    ] as const) {
+      clock.time += days * DAY;
+      const later = open(store);
+      const other = stockAgent(randomUUID());
+      await later.saveCheckpoint(other, other.doNext());
+      await later.close();
+      expect((await store.read(`${ANALYSIS}-${AGENT}`)) !== null, `${days} days later`).toBe(left);
+    }
   });
 
   it("are preserved where a person asks for it (S0-40)", async () => {

@@ -1,5 +1,5 @@
 import { badOption, checkFunction, checkKeys } from "../core/check-options.ts";
-import { createEngine, type Engine } from "../core/engine.ts";
+import { createEngine, type Engine } from "../core/engine/engine.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { digest } from "../core/hash.ts";
 import type { OutsidePosition, OutsideResult, OutsideState } from "../core/manage/outside/outside.ts";
@@ -29,13 +29,16 @@ export interface AgentCheckpointerOptions<A extends CheckpointedAgent> {
   /** Makes an agent from its saved configuration. The checkpoint is given too, for fields that migrations have added. */
   readonly createAgent: (agentType: string, config: unknown, checkpoint: SavedCheckpoint) => A | Promise<A>;
   readonly migrations?: readonly CheckpointMigration[];
-  /** `false` turns saving and restoring off: agents begin anew, and what is stored stays. Default true. */
+  /** `false` turns saving and restoring off: agents start over, and what is stored stays. Default true. */
   readonly enabled?: boolean;
   /** `true`: `cleanup` moves the rows to `agent_checkpoints_archive` before it deletes the rest. Default false. */
   readonly archive?: boolean;
   /** `true`: `cleanup` and `deleteExpired` keep everything, for debugging. Default false. */
   readonly preserve?: boolean;
-  /** How many days checkpoints of failed agents stay before `deleteExpired` deletes them. Default 30. */
+  /**
+   * How many days checkpoints of failed agents stay. After that they are deleted, at the first save and then hourly.
+   * Default 30; `Infinity` keeps them.
+   */
   readonly failureDays?: number;
 }
 
@@ -49,6 +52,8 @@ const OPTIONS = [
   "preserve",
   "failureDays",
 ];
+/** How often a program that saves also deletes what has expired. */
+const SWEEP_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const PAGE = 500;
 
@@ -78,6 +83,8 @@ export class AgentCheckpointer<A extends CheckpointedAgent = CheckpointedAgent> 
   readonly #ownsEngine: boolean;
   /** By run: the position of the last save or restore here. */
   readonly #known = new Map<string, OutsidePosition>();
+  #sweepAt = 0;
+  #sweeping: Promise<void> = Promise.resolve();
 
   constructor(options: AgentCheckpointerOptions<A>) {
     checkKeys(options, OPTIONS, "AgentCheckpointer");
@@ -141,8 +148,7 @@ export class AgentCheckpointer<A extends CheckpointedAgent = CheckpointedAgent> 
   async cleanup(analysisId: string, agentTypes?: readonly string[]): Promise<readonly string[]> {
     const { preserve = false, archive = false } = this.#options;
     const { capabilities, name } = await this.#engine.outside.store();
-    if (archive && !capabilities.records?.includes("agent_checkpoints"))
-      throw new HoldfastError("HF-4505", { store: name });
+    if (archive && capabilities.archives !== true) throw new HoldfastError("HF-4505", { store: name });
     const agents = agentTypes ?? (await this.#agentsOf(analysisId));
     if (preserve) return [];
     const gone: string[] = [];
@@ -153,7 +159,7 @@ export class AgentCheckpointer<A extends CheckpointedAgent = CheckpointedAgent> 
     return gone;
   }
 
-  /** Deletes the checkpoints of agents that failed more than `failureDays` ago. Call it from a scheduled job. */
+  /** Deletes the checkpoints of agents that failed more than `failureDays` ago. Saving does it too, once an hour. */
   async deleteExpired(): Promise<number> {
     const { preserve = false, failureDays = 30 } = this.#options;
     if (preserve) return 0;
@@ -172,8 +178,20 @@ export class AgentCheckpointer<A extends CheckpointedAgent = CheckpointedAgent> 
     await (keep ? this.#engine.retention.pin(runId) : this.#engine.retention.unpin(runId));
   }
 
+  /** Deletes what has expired without anybody waiting for it. What fails now is done an hour later. */
+  #sweep(): void {
+    const now = performance.now();
+    if (now < this.#sweepAt) return;
+    this.#sweepAt = now + SWEEP_MS;
+    this.#sweeping = this.deleteExpired().then(
+      () => undefined,
+      () => undefined,
+    );
+  }
+
   /** Releases what this object has opened; the store stays open. */
   async close(): Promise<void> {
+    await this.#sweeping;
     if (this.#ownsEngine) await this.#engine.close();
   }
 
@@ -201,6 +219,7 @@ export class AgentCheckpointer<A extends CheckpointedAgent = CheckpointedAgent> 
     );
     if (!result.ok) throw refused(result, analysis_id, agent_type);
     this.#known.set(runId, result.at);
+    this.#sweep();
     return result.address;
   }
 

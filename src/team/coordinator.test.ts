@@ -221,6 +221,12 @@ describe("a definition that makes no sense is refused", () => {
       "no agent of type b",
     ],
     [
+      "a stage without a name",
+      () => defineTeam({ name: "t", agents: [one], stages: [{ agents: ["a"] } as never] }),
+      "HF-4521",
+      "its stage 1 has no name",
+    ],
+    [
       "an agent in no stage",
       () =>
         defineTeam({

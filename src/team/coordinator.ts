@@ -1,8 +1,8 @@
 import { checkMethod, checkWhole } from "../core/check-options.ts";
-import type { Engine } from "../core/engine.ts";
+import type { Engine } from "../core/engine/engine.ts";
+import type { RunHandle } from "../core/engine/run-handle.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { childId, isUuid } from "../core/ids.ts";
-import type { RunHandle } from "../core/run-handle.ts";
 import type { Run } from "../core/types.ts";
 import { ended } from "../core/types.ts";
 import type { AgentTeam, TeamResult } from "./agent-team.ts";

@@ -1,5 +1,6 @@
 import { HoldfastError } from "../core/errors.ts";
 import { checkNamed, isPrototypeKey, MOST_IN_KEY } from "../core/names.ts";
+import { platform } from "../core/platform.ts";
 
 /** The keys that one subtask has set and deleted. */
 export interface MemoryDelta {
@@ -33,7 +34,7 @@ export class MemoryDraft implements WorkingMemory {
 
   get<T>(key: string): T | undefined {
     // A copy: a change must go through `set`, or it would not be saved.
-    return structuredClone(this.#values.get(key)) as T | undefined;
+    return platform().clone(this.#values.get(key)) as T | undefined;
   }
 
   keys(): string[] {
@@ -52,7 +53,7 @@ export class MemoryDraft implements WorkingMemory {
   }
 
   dump(): Record<string, unknown> {
-    return structuredClone(Object.fromEntries(this.#values));
+    return platform().clone(Object.fromEntries(this.#values));
   }
 
   restore(dump: Readonly<Record<string, unknown>>): void {

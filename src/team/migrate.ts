@@ -1,6 +1,7 @@
 import { isRecord } from "../core/check-options.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { type Migration, shortestWay } from "../core/migration.ts";
+import { platform } from "../core/platform.ts";
 import type { Edits, StateView } from "../core/types.ts";
 
 /** What a migration of checkpoints sees and returns. Fields that it adds are kept in every later checkpoint. */
@@ -37,7 +38,7 @@ export function engineMigrations(
     if (!checkpoint) return migration;
     const state = (view: StateView): Edits => {
       const before = read(view, migration.from);
-      const migrated = checkpoint(structuredClone(before));
+      const migrated = checkpoint(platform().clone(before));
       if (!isRecord(migrated)) {
         const why = "A migration returns the checkpoint that it was given, with its changes.";
         const agent = `the migration from ${migration.from} to ${migration.to}`;

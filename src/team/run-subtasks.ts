@@ -1,5 +1,6 @@
 import type { Context, StepCall, UsageReport } from "../core/context.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { platform } from "../core/platform.ts";
 import type { Agent, AgentIdentity, AgentReport, Results, Subtask } from "./agent.ts";
 import { MemoryDraft } from "./memory.ts";
 import { MIGRATED } from "./migrate.ts";
@@ -68,7 +69,7 @@ async function perform(
   let said: AgentReport = {};
   const deliverable = await subtask.run({
     memory,
-    results: structuredClone(progress.results),
+    results: platform().clone(progress.results),
     config: job.config,
     input: job.input,
     agent: job.identity,

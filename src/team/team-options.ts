@@ -74,9 +74,11 @@ function checkStages(team: string, stages: readonly Stage[], types: readonly str
   if (!Array.isArray(stages) || stages.length === 0) throw badTeam(team, "it must have at least one stage");
   const names = new Set<string>();
   const placed = new Set<string>();
-  for (const stage of stages as readonly Stage[]) {
+  for (const [index, stage] of (stages as readonly Stage[]).entries()) {
     if (!isRecord(stage)) throw badTeam(team, "a stage is not an object");
     checkKeys(stage, STAGE_KEYS, `stage ${String(stage.name).slice(0, 80)}`);
+    if (typeof stage.name !== "string" || stage.name === "")
+      throw badTeam(team, `its stage ${index + 1} has no name`);
     checkName(stage.name);
     if (names.has(stage.name)) throw badTeam(team, `stage ${stage.name} is there twice`);
     names.add(stage.name);

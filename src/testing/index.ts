@@ -2,7 +2,7 @@ export { type ConformanceOptions, type ConformanceRunner, storeConformance } fro
 export { crashTest } from "./crash-test/crash-test.ts";
 export { witness } from "./crash-test/effect.ts";
 export { promises } from "./crash-test/findings.ts";
-export type { CrashTestOptions, CrashTestProgress } from "./crash-test/options.ts";
+export type { CrashTestOptions } from "./crash-test/options.ts";
 export { type CrashFault, faults } from "./crash-test/places.ts";
 export {
   type CaseReport,
@@ -21,6 +21,7 @@ export {
   type OpenAiServer,
   startOpenAiServer,
 } from "./openai-server.ts";
+export { recordedProvider } from "./recorded-provider.ts";
 export { checkReplay } from "./replay-check.ts";
 export {
   createWitnessClient,

@@ -1,5 +1,5 @@
 import { checkKeys, checkMethod } from "../core/check-options.ts";
-import type { Engine } from "../core/engine.ts";
+import type { Engine } from "../core/engine/engine.ts";
 import type { Replay, ReplayOptions } from "../core/manage/replay/replay-run.ts";
 
 /** What {@link checkReplay} has found. */

@@ -69,7 +69,7 @@ export const blockSettings = ({
 }: SeedConfig): SeedSettings =>
   seedSettings(defined({ checkpoint_config, recovery_config, performance_config }));
 
-/** A rolled-back run leaves nothing but the record that it happened. */
+/** Values of a rolled-back run are dropped at once; the command that ran it deletes the run. */
 function retentionOf({ checkpoint, runtime }: WorkflowFile["workflow"]): RetentionRules {
   const { max_checkpoints: most, max_age_days: days, keep_successful: keep } = checkpoint.retention ?? {};
   const age = typeof days === "number" ? (`${days}d` as const) : undefined;

@@ -1,67 +1,18 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { parse } from "yaml";
-import { type AgentTool, type ModelRequest, type Script, scriptedProvider } from "../agent/index.ts";
+import {
+  type Expected,
+  expectedOf,
+  loadEveryKey,
+  everyKeyFiles as names,
+  readData as read,
+} from "../../test/support/every-key.ts";
 import { createEngine, type Engine } from "../index.ts";
 import { createMemoryStore } from "../stores/memory.ts";
-import { loadWorkflow } from "./index.ts";
 import { workflowFile } from "./schema/workflow.ts";
 
-/**
- * Workflow files that together use every key of the dialect. A file beside each gives its input and expected result.
- */
-const FOLDER = join(import.meta.dirname, "../../test/data/yaml");
-const names = readdirSync(FOLDER)
-  .filter((name) => /^\d\d-.*\.yaml$/.test(name) && !name.endsWith(".expect.yaml"))
-  .sort();
-
-interface Expected {
-  readonly inputs?: Readonly<Record<string, unknown>>;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly script?: Script;
-  readonly answers?: readonly { readonly gate: string; readonly choice: string; readonly text?: string }[];
-  readonly result?: unknown;
-  /** Text that the result as JSON, or the error, must contain. */
-  readonly contains?: string;
-  readonly error?: string;
-  readonly decisions?: readonly string[];
-  readonly called?: readonly string[];
-  readonly asked?: { readonly agent: string; readonly model: string; readonly prompt: string };
-  readonly progress?: string;
-}
-
-const read = (name: string): unknown =>
-  parse(readFileSync(join(FOLDER, name), "utf8"), { logLevel: "error" });
-
 async function run(name: string, expected: Expected) {
-  const asked: ModelRequest[] = [];
-  const called: string[] = [];
-  const scripted = scriptedProvider(expected.script ?? {});
-  const tool = (tool: string): AgentTool => ({
-    name: tool,
-    effect: "repeatable",
-    parameters: { type: "object" },
-    run: () => {
-      called.push(tool);
-      return "found";
-    },
-  });
-  const loaded = await loadWorkflow(join(FOLDER, name), {
-    providers: {
-      main: {
-        name: "scripted",
-        generate: (request) => {
-          asked.push(request);
-          return scripted.generate(request);
-        },
-      },
-    },
-    aliases: { copilot: "main", claude: "main" },
-    env: { PATH: process.env["PATH"], ...expected.env },
-    tools: [tool("search")],
-    mcp: async (server) => [tool(`${server.name}__read`), tool(`${server.name}__get`)],
-  });
+  const loaded = await loadEveryKey(name, expected);
+  const { asked, called } = loaded;
   const engine = createEngine({ store: createMemoryStore(), workflows: [loaded.workflow] });
   try {
     await engine.start(loaded.workflow, loaded.parseInputs(expected.inputs ?? {}), { id: "r" });
@@ -83,7 +34,7 @@ async function outcome(engine: Engine) {
 
 describe("workflow files with every key of the dialect", () => {
   it.each(names)("%s comes to what stands beside it", async (name) => {
-    const expected = read(name.replace(/\.yaml$/, ".expect.yaml")) as Expected;
+    const expected = expectedOf(name);
     const { result, decisions, called, asked, progress } = await run(name, expected);
     if (expected.result !== undefined) expect(result).toEqual(expected.result);
     if (expected.contains !== undefined) expect(JSON.stringify(result)).toContain(expected.contains);

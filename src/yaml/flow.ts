@@ -25,6 +25,14 @@ export interface Checked {
   readonly problems: readonly Problem[];
 }
 
+/** The workflow and those inside it, each once, always in the same order. */
+export function* everyFlow(flow: Flow, seen = new Set<Flow>()): Generator<Flow> {
+  if (seen.has(flow)) return;
+  seen.add(flow);
+  yield flow;
+  for (const sub of flow.subs.values()) yield* everyFlow(sub, seen);
+}
+
 /** Reads and checks a workflow file and every file it names. */
 export async function readFlow(main: FileText, options: ParseOptions): Promise<Checked> {
   const reading = new Reading(options);

@@ -4,13 +4,15 @@ import { checkKeys, checkText, keysOf } from "../core/check-options.ts";
 import type { Workflow } from "../core/context.ts";
 import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { interpretable } from "../core/interpretation.ts";
 import { ParseBudget, type ParseLimits } from "../core/values/parse-budget.ts";
 import { type CheckpointSettings, checkpointSettings } from "./checkpoint.ts";
 import { compile, type Inputs } from "./compile.ts";
 import { folderFiles, placeOf } from "./files.ts";
-import { type Flow, readFlow } from "./flow.ts";
+import { everyFlow, type Flow, readFlow } from "./flow.ts";
 import { type Graph, graphOf } from "./graph.ts";
 import { type InputSpec, inputSpecs, parseInputs } from "./inputs.ts";
+import { yamlInterpretation } from "./interpretation.ts";
 import type { ParseOptions } from "./parse.ts";
 import { PRICES } from "./prices.ts";
 import { type Problem, problemText } from "./problems.ts";
@@ -267,7 +269,10 @@ async function build(
   checkGiven(flow, machine, options);
   const { description, metadata, input } = spec.workflow;
   return {
-    workflow: compile(flow, machine, definition),
+    workflow: interpretable(
+      compile(flow, machine, definition),
+      yamlInterpretation({ flow, machine, definition, env, tools: options.tools ?? [] }),
+    ),
     ...(description ? { description } : {}),
     metadata,
     inputs: inputSpecs(input),
@@ -312,11 +317,4 @@ function checkGiven(main: Flow, machine: Machine, { tools = [], mcp }: LoadOptio
         });
     }
   }
-}
-
-function* everyFlow(flow: Flow, seen = new Set<Flow>()): Generator<Flow> {
-  if (seen.has(flow)) return;
-  seen.add(flow);
-  yield flow;
-  for (const sub of flow.subs.values()) yield* everyFlow(sub, seen);
 }

@@ -5,8 +5,11 @@ import type { Flow } from "./flow.ts";
 import type { McpServer } from "./run/machine.ts";
 import type { McpServerSettings } from "./schema/workflow.ts";
 
-/** Connects to an MCP server and returns its tools. Called once per server and folder; names need not be unique. */
-export type McpConnect = (server: McpServer) => Promise<readonly AgentTool[]>;
+/**
+ * Connects to an MCP server and returns its tools. Called once per server and folder; names need not be unique. `file`:
+ * the workflow file that names it.
+ */
+export type McpConnect = (server: McpServer, file: string) => Promise<readonly AgentTool[]>;
 
 const SEPARATOR = "__";
 
@@ -71,7 +74,7 @@ export class ToolBox {
     const key = JSON.stringify([file, name, workingDir]);
     const known = this.#servers.get(key);
     if (known) return known;
-    const connecting = this.#open(name, settings, workingDir);
+    const connecting = this.#open(file, name, settings, workingDir);
     this.#servers.set(key, connecting);
     // A failed connection is tried again by the next caller.
     connecting.catch(() => this.#servers.delete(key));
@@ -79,12 +82,13 @@ export class ToolBox {
   }
 
   async #open(
+    file: string,
     name: string,
     settings: McpServerSettings,
     workingDir: string | undefined,
   ): Promise<readonly AgentTool[]> {
     const { type, command, args, env, url, headers, timeout, tools } = settings;
-    const found = await (this.#connect as McpConnect)({
+    const server: McpServer = {
       name,
       type,
       args,
@@ -95,7 +99,8 @@ export class ToolBox {
       ...(url ? { url } : {}),
       ...(typeof timeout === "number" ? { timeoutMs: timeout } : {}),
       ...defined({ workingDir }),
-    });
+    };
+    const found = await (this.#connect as McpConnect)(server, file);
     const isWanted = (tool: AgentTool): boolean =>
       tools.includes("*") ||
       tools.includes(tool.name) ||

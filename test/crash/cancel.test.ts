@@ -1,11 +1,12 @@
 import { afterAll, describe, expect, it } from "vitest";
 import type { RunPlan, Strike } from "../../lab/crash/config.ts";
 import { nameOf, strikesOf, uninterrupted } from "../../lab/crash/matrix.ts";
+import { PATIENCE_MS } from "../../lab/crash/processes.ts";
 import { Lab, type Problem, type Site } from "../../lab/crash/site.ts";
 import { createEngine } from "../../src/index.ts";
 import { spread } from "../../src/testing/spread.ts";
 import { fileKind, type StoreKind, sqliteKind } from "../../src/testing/store-kinds.ts";
-import { sampled } from "../support/exhaustive.ts";
+import { isExhaustive, sampled } from "../support/exhaustive.ts";
 import { type Servers, startServers } from "./servers.ts";
 
 const LIMIT = sampled(4);
@@ -58,7 +59,8 @@ async function cancelled(
 }
 
 async function everywhere(store: StoreKind): Promise<void> {
-  const lab = await Lab.open({ store });
+  // Only says that a worker hangs: every boundary takes some thousand processes, on whatever machine.
+  const lab = await Lab.open({ store, patienceMs: isExhaustive ? 120_000 : PATIENCE_MS });
   const strikes = strikesOf(await uninterrupted(lab, [RUN]), ["write", "point"]);
   const chosen = spread(strikes, LIMIT);
   const problems: Problem[] = [];
@@ -80,7 +82,9 @@ async function everywhere(store: StoreKind): Promise<void> {
   expect(kills).toBeGreaterThanOrEqual(chosen.length);
 }
 
-describe("a cancel with compensation, its workers killed before and during it (E20)", () => {
+describe("a cancel with compensation, its workers killed before and during it (E20)", {
+  timeout: isExhaustive ? 7_200_000 : 300_000,
+}, () => {
   const title = "undoes on %s, once, whatever the outside world saw done";
   it.each([sqliteKind, fileKind].map((kind) => [kind.name, kind] as const))(title, (_, kind) =>
     everywhere(kind),

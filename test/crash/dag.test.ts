@@ -10,6 +10,8 @@ import { childScript } from "../../lab/child-script.ts";
 import { isExhaustive } from "../support/exhaustive.ts";
 import type { DagConfig } from "./dag-child.ts";
 
+/** A process of PGlite takes seconds to start, and each moment needs two. */
+const EXHAUSTIVE_MS = 3_600_000;
 const CHILD = childScript("test/crash/dag-child");
 const folder = mkdtempSync(path.join(tmpdir(), "holdfast-dag-"));
 const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })];
@@ -113,10 +115,12 @@ describe("a DAG whose process is killed", () => {
     await strike("pglite", expected, ["task_completed 1 notify"]);
   });
 
-  it.runIf(isExhaustive)("at any of its moments ends as if nothing had happened", async () => {
-    for (const store of ["sqlite", "pglite"] as const) {
+  it.runIf(isExhaustive).each(["sqlite", "pglite"] as const)(
+    "at any of its moments ends as if nothing had happened, on %s",
+    async (store) => {
       const expected = await calm(store);
       for (const moment of expected.moments) await strike(store, expected, [moment]);
-    }
-  });
+    },
+    EXHAUSTIVE_MS,
+  );
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createEngine, type Engine } from "../../src/core/engine.ts";
+import { createEngine, type Engine } from "../../src/core/engine/engine.ts";
 import { workflow } from "../../src/core/workflow.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 import { startOpenAiServer } from "../../src/testing/openai-server.ts";

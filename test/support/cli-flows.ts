@@ -1,3 +1,6 @@
+import { afterAll, beforeEach } from "vitest";
+import { type CliFolder, cliFolder } from "./cli.ts";
+
 /** Workflows as a file, for tests of the command line. They report to, and wait for, {@link hooks} of the process they run in. */
 export const FLOWS = `
 const hooks = () => globalThis.holdfastTestHooks ?? { call: async () => undefined };
@@ -22,6 +25,13 @@ export const fragile = plain("fragile", async (ctx) => {
     if (hooks().fail) throw Object.assign(new Error(hooks().fail), { retryAfterMs: hooks().retryAfterMs });
     return "asked";
   }, { retry: false });
+});
+
+export const talks = plain("talks", async (ctx) => {
+  ctx.log.info("begins", { key: "sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAA" });
+  await ctx.step("load", () => ctx.log.warn("slow today", { ms: 1200 }));
+  ctx.log.debug("a detail");
+  return "done";
 });
 
 export const gated = plain("gated", async (ctx) => (await ctx.gate("release", { choices: ["approve", "reject"] })).choice);
@@ -90,3 +100,16 @@ class Hooks {
 
 export const hooks = new Hooks();
 Object.assign(globalThis, { holdfastTestHooks: hooks });
+
+/** A folder with the flows for each test of a file. All of them are removed at its end, when nothing works there any more. */
+export function useFlows(): CliFolder {
+  const folders: CliFolder[] = [];
+  beforeEach(() => {
+    const folder = cliFolder();
+    folder.write("flows.mjs", FLOWS);
+    folders.push(folder);
+    hooks.reset();
+  });
+  afterAll(() => folders.forEach((one) => one.remove()));
+  return new Proxy({} as CliFolder, { get: (_, key) => Reflect.get(folders.at(-1) as CliFolder, key) });
+}

@@ -8,7 +8,7 @@ import { type ActedRun, aboutRun, seenAt } from "./run-acts.ts";
 
 const { acts: words } = TEXT;
 
-/** Puts a message into a run's mailbox. There is no such command: a signal is a message between programs. */
+/** Puts a message into a run's mailbox. */
 export default function SignalDialog({
   run,
   onClose,

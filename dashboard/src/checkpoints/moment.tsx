@@ -4,7 +4,7 @@ import { type AnswerOf, client } from "../api/client.ts";
 import { TEXT } from "../text.ts";
 import { Button } from "../ui/button.tsx";
 import { JsonTree } from "../ui/json-tree.tsx";
-import { countText, moneyText } from "../ui/numbers.ts";
+import { costText, countText } from "../ui/numbers.ts";
 import { spanText } from "../ui/time.tsx";
 import { previewed } from "./previewed.ts";
 
@@ -31,7 +31,7 @@ export function Moment({ head }: { readonly head: Head }) {
     [words.status, status],
     ...(phase === "" ? [] : [[words.phase, phase] as const]),
     [words.progress, progress.text],
-    [words.cost, `${moneyText(usage.costUsd)} · ${words.tokens(countText(usage.tokens))}`],
+    [words.cost, `${costText(usage)} · ${words.tokens(countText(usage.tokens))}`],
     [words.elapsed, spanText(metrics.elapsedMs)],
     ...(completed.length === 0 ? [] : [[`${words.done} ${completed.length}`, named(completed)] as const]),
     ...(failed.length === 0 ? [] : [[`${words.failed} ${failed.length}`, named(failed)] as const]),

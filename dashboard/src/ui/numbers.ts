@@ -7,6 +7,14 @@ const money = new Intl.NumberFormat("en", {
 const whole = new Intl.NumberFormat("en");
 
 export const moneyText = (usd: number): string => money.format(usd);
+/** A cost that isn't known is never shown as zero. */
+export const costText = ({
+  tokens,
+  costUsd,
+}: {
+  readonly tokens: number;
+  readonly costUsd: number;
+}): string => (tokens > 0 && costUsd === 0 ? "unpriced" : moneyText(costUsd));
 export const countText = (n: number): string => whole.format(n);
 export const percentText = (part: number): string => `${Math.round(part * 100)} %`;
 

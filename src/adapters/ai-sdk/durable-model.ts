@@ -1,29 +1,13 @@
-import {
-  costOf,
-  MODEL_RETRY,
-  type ModelPrice,
-  modelLimits,
-  refuseUnpriced,
-} from "../../agent/model-calls.ts";
+import { costOf, MODEL_RETRY, modelLimits, refuseUnpriced } from "../../agent/model-calls.ts";
 import type { StepCall, StepOptions } from "../../core/context.ts";
 import { defined } from "../../core/defined.ts";
-import type { RetryOption } from "../../core/options.ts";
 import { retryPolicy } from "../../core/run/retry.ts";
 import { dataDigest } from "../../core/values/codec.ts";
+import type { ModelCallSettings } from "../model-call-settings.ts";
+import type { Hear, Talk } from "../talk.ts";
 import { modelError } from "./failure.ts";
 import type { LanguageModel } from "./language-model.ts";
 import { collect, type SavedReply, type StreamPart, savedReply, streamOf } from "./saved-reply.ts";
-import type { Hear, Talk } from "./talk.ts";
-
-/** How model calls are made. */
-export interface ModelCallSettings {
-  /** For model calls. Default: 6 attempts over up to 10 minutes, and never sooner than the provider asks for. */
-  readonly retry?: RetryOption;
-  /** For one model call. */
-  readonly timeoutMs?: number;
-  /** Prices by model, so that the run's cost is known. */
-  readonly prices?: Readonly<Record<string, ModelPrice>>;
-}
 
 /** The SDK's call options, as far as they are read here; the model gets all of them. */
 interface CallOptions {

@@ -1,20 +1,10 @@
 import { type Caller, type Made, makeCall } from "../../agent/call-tools.ts";
 import type { ToolCall } from "../../agent/model.ts";
-import { type AgentTool, checkTools, type ToolRun } from "../../agent/tool.ts";
-import { checkKeys, checkOneOf } from "../../core/check-options.ts";
+import { CALL, lastOf, type ReadyTool, type ToolRun } from "../../agent/tool.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Effect } from "../../core/types.ts";
-import type { Talk } from "./talk.ts";
-
-const CALL = Symbol.for("holdfast.tool-call");
-
-/** How the calls of a tool are recorded, and what may happen when an outcome is unknown. */
-export type DurableToolOptions = Partial<
-  Pick<
-    AgentTool,
-    "effect" | "onRepeat" | "timeoutMs" | "retry" | "keyWindowMs" | "onKeyRejected" | "verify" | "compensate"
-  >
->;
+import { type DurableToolOptions, toolSettings } from "../durable-tool-options.ts";
+import type { Talk } from "../talk.ts";
 
 /** A tool of the AI SDK, as far as it is used here. */
 interface SdkTool {
@@ -64,7 +54,7 @@ export function durableTools(
   const desk = new Desk(talk);
   const wrapped = Object.entries(tools).map(([name, tool]) => {
     const known = checkedTool(name, tool);
-    return [name, known.execute ? desk.wrap(name, known, settingsOf(name, effects[name])) : known];
+    return [name, known.execute ? desk.wrap(name, known, toolSettings(name, effects[name])) : known];
   });
   return Object.fromEntries(wrapped) as Readonly<Record<string, object>>;
 }
@@ -78,25 +68,6 @@ function checkedTool(name: string, tool: unknown): SdkTool {
   if (execute !== undefined && typeof execute !== "function")
     throw wrong(name, "its execute is not a function");
   return tool;
-}
-
-const SETTINGS = [
-  "effect",
-  "onRepeat",
-  "timeoutMs",
-  "retry",
-  "keyWindowMs",
-  "onKeyRejected",
-  "verify",
-  "compensate",
-] as const;
-
-function settingsOf(name: string, how: Effect | DurableToolOptions = {}): DurableToolOptions {
-  if (typeof how !== "string") checkKeys(how, SETTINGS, `tools.${name}`);
-  const settings = typeof how === "string" ? { effect: how } : how;
-  checkOneOf(`tools.${name}`, settings.effect ?? "once", ["repeatable", "keyed", "once"]);
-  checkTools([{ ...settings, name, parameters: {}, checksInput: true, run: () => undefined }]);
-  return settings;
 }
 
 /** The result of an `execute` whose error no model can handle: the SDK would tell the model about a thrown one. */
@@ -175,7 +146,7 @@ function agentTool(
   { execute }: SdkTool,
   settings: DurableToolOptions,
   options: ExecuteOptions,
-): AgentTool {
+): ReadyTool {
   return {
     ...settings,
     name,
@@ -197,14 +168,6 @@ const approvalRule =
     if (talk.toApprove.has(options.toolCallId)) return true;
     return typeof needsApproval === "function" ? needsApproval(input, options) : needsApproval === true;
   };
-
-/** The last value of a tool that streams its result; the ones before it are only on the way. */
-async function lastOf(given: unknown): Promise<unknown> {
-  if (typeof given !== "object" || given === null || !(Symbol.asyncIterator in given)) return given;
-  let last: unknown;
-  for await (const value of given as AsyncIterable<unknown>) last = value;
-  return last;
-}
 
 /** The SDK's own form of a result. */
 const plainOutput = (output: unknown): unknown =>

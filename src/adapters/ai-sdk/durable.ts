@@ -3,11 +3,13 @@ import { checkKeys, checkObject } from "../../core/check-options.ts";
 import type { Context } from "../../core/context.ts";
 import { checkNamed } from "../../core/names.ts";
 import type { Effect } from "../../core/types.ts";
-import { durableModel, type ModelCallSettings } from "./durable-model.ts";
-import { type DurableToolOptions, durableTools } from "./durable-tools.ts";
+import type { DurableToolOptions } from "../durable-tool-options.ts";
+import type { ModelCallSettings } from "../model-call-settings.ts";
+import { Talk } from "../talk.ts";
+import { durableModel } from "./durable-model.ts";
+import { durableTools } from "./durable-tools.ts";
 import type { LanguageModel } from "./language-model.ts";
 import { checkModel } from "./provider.ts";
-import { Talk } from "./talk.ts";
 import { askedByRun, type ToolApproval } from "./tool-approval.ts";
 
 /** The options of the AI SDK's `generateText`, `streamText` or agent class that {@link durable} changes. */

@@ -82,8 +82,8 @@ function conversation(messages: readonly Message[]): PromptMessage[] {
   for (const message of messages) {
     const content = partsOf(message);
     const last = prompt.at(-1);
-    // Results of one reply belong together.
-    if (message.role === "tool" && last?.role === "tool") last.content.push(...content);
+    // Results of one reply belong together, and not every provider takes two messages of a user in a row.
+    if (message.role !== "assistant" && last?.role === message.role) last.content.push(...content);
     else if (content.length > 0) prompt.push({ role: message.role, content });
   }
   return prompt;
@@ -101,12 +101,15 @@ function partsOf(message: Message): PromptPart[] {
       return [{ type: "tool-result", toolCallId: message.call, toolName: message.tool, output }];
     }
     case "assistant": {
-      if (Array.isArray(message.native)) return message.native as PromptPart[];
+      if (Array.isArray(message.native)) return (message.native as PromptPart[]).filter(saysSomething);
       const text = message.text === "" ? [] : [{ type: "text" as const, text: message.text }];
       return [...text, ...(message.calls ?? []).map(callPart)];
     }
   }
 }
+
+/** Providers refuse blank texts, even those that they gave themselves. */
+const saysSomething = (part: PromptPart): boolean => part.type !== "text" || part.text.trim() !== "";
 
 const callPart = ({ id, tool, input }: ToolCall) =>
   ({ type: "tool-call", toolCallId: id, toolName: tool, input: argumentsOf(input) }) as const;

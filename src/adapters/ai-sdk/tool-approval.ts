@@ -1,4 +1,4 @@
-import type { Talk } from "./talk.ts";
+import type { Talk } from "../talk.ts";
 
 type Status = string | { readonly type: string } | undefined;
 

@@ -11,10 +11,10 @@ import type {
   SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
 import { checkKeys, checkText } from "../../core/check-options.ts";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Store } from "../../core/store/contract.ts";
-import { ownEngine } from "./engine.ts";
+import { ownEngine } from "../own-engine.ts";
 import { listed } from "./list.ts";
 import { isMapped, runOf, textIn, threadOf } from "./names.ts";
 import { checkpointPackage } from "./package.ts";

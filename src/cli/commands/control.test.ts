@@ -1,17 +1,7 @@
-import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { type CliFolder, cliFolder } from "../../../test/support/cli.ts";
-import { FLOWS, hooks } from "../../../test/support/cli-flows.ts";
+import { describe, expect, it } from "vitest";
+import { hooks, useFlows } from "../../../test/support/cli-flows.ts";
 
-const folders: CliFolder[] = [];
-let folder: CliFolder;
-
-beforeEach(() => {
-  folder = cliFolder();
-  folders.push(folder);
-  folder.write("flows.mjs", FLOWS);
-  hooks.reset();
-});
-afterAll(() => folders.forEach((one) => one.remove()));
+const folder = useFlows();
 
 const start = (id: string, flow = "greet -i name=Ada") =>
   folder.run(`run flows.mjs#${flow} --id ${id} --detach`);
@@ -151,4 +141,25 @@ export const low = plain("low", async (ctx) => {
   return (await ctx.inbox()).map(({ payload }) => payload);
 });
 export const top = plain("top", (ctx) => ctx.child("below", low, {}));
+`;
+
+describe("holdfast signal", () => {
+  it("sends the message that a run waits for, once under one id", async () => {
+    folder.write("waits.mjs", WAITS);
+    expect((await folder.run("run waits.mjs#waits --id s1")).code).toBe(75);
+    const refused = await folder.run(["signal", "s1", "paid", "--data", "forty"]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("isn't JSON")]);
+    const line = ["signal", "s1", "paid", "--data", '{"amount":40}', "--id", "hook-1", "--json"];
+    expect((await folder.run(line)).json()).toMatchObject({ run: "s1", signal: "paid" });
+    expect((await folder.run(line)).code).toBe(0);
+    expect((await folder.run("logs s1 --jsonl")).stdout.match(/"type":"signal_received"/g)).toHaveLength(1);
+    expect((await folder.run("resume s1 --json")).json()).toMatchObject({ result: { amount: 40 } });
+  });
+});
+
+const WAITS = `
+export const waits = {
+  name: "waits", version: "1", schema: 1, migrations: [], compensateOnFailure: false,
+  body: async (ctx) => (await ctx.signal("paid")).payload,
+};
 `;

@@ -1,17 +1,7 @@
-import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { type CliFolder, cliFolder } from "../../../test/support/cli.ts";
-import { FLOWS, hooks } from "../../../test/support/cli-flows.ts";
+import { describe, expect, it } from "vitest";
+import { useFlows } from "../../../test/support/cli-flows.ts";
 
-const folders: CliFolder[] = [];
-let folder: CliFolder;
-
-beforeEach(() => {
-  folder = cliFolder();
-  folders.push(folder);
-  folder.write("flows.mjs", FLOWS);
-  hooks.reset();
-});
-afterAll(() => folders.forEach((one) => one.remove()));
+const folder = useFlows();
 
 const run = (id: string, more = "") => folder.run(`run flows.mjs#greet -i name=Ada --id ${id} ${more}`);
 

@@ -25,7 +25,8 @@ export const command = defineCommand({
     const run = await (await context.addresses()).run(args[0] ?? "");
     const sign = options.sign === undefined ? {} : { sign: signer(options.sign, host.cwd) };
     const { transfer } = await context.engine();
-    const lines = transfer.exportRun(run.id, { children: options.children, ...sign });
+    const act = await context.who();
+    const lines = transfer.exportRun(run.id, { children: options.children, ...act, ...sign });
     if (options.out === undefined) {
       if (out.isJson)
         throw usage(

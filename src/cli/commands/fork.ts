@@ -1,5 +1,5 @@
 import { defined } from "../../core/defined.ts";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import { addressOf } from "../../core/journal/address.ts";
 import type { ForkOptions } from "../../core/manage/fork/fork.ts";
 import type { ForkPreview } from "../../core/manage/fork/fork-preview.ts";

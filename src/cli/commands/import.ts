@@ -15,7 +15,7 @@ export const command = defineCommand({
     onConflict: {
       flag: "--on-conflict <what>",
       summary: "What to do with a run that exists already (default refuse)",
-      choices: ["refuse", "skip"] as const,
+      choices: ["refuse", "skip", "update"] as const,
     },
     verify: {
       flag: "--verify <public.pem>",
@@ -39,7 +39,9 @@ export const command = defineCommand({
     await context.store({ create: true });
     const { transfer } = await context.engine();
     const conflict = defined({ onConflict: options.onConflict });
-    const report = await transfer.importRuns(bundleText(file, host), { ...conflict, ...verify, ...trust });
+    const act = await context.who();
+    const how = { ...act, ...conflict, ...verify, ...trust };
+    const report = await transfer.importRuns(bundleText(file, host), how);
     const lists = await Promise.all(report.review.map(async (id) => importList(await transfer.review(id))));
     return {
       data: { ...report, lists },

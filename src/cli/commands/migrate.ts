@@ -41,7 +41,7 @@ export const command = defineCommand({
     context.out.say(textOf(checked, true));
     await context.confirm(
       "migrate",
-      `${plural(migrates, "run")} of ${code.workflow.name} become version ${code.workflow.version}`,
+      `${plural(migrates, "run")} of ${code.workflow.name} will become version ${code.workflow.version}`,
     );
     const done = await migrations.apply(which, act);
     await context.rememberCode(code);

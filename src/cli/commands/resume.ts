@@ -1,5 +1,5 @@
 import { defined } from "../../core/defined.ts";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Act } from "../../core/journal/act.ts";
 import { isHeld, isRetrying, isStopped } from "../../core/journal/going-on.ts";

@@ -1,4 +1,4 @@
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import { defineCommand } from "../command.ts";
 import { advance } from "../drive/advance.ts";
 import { usage } from "../globals.ts";

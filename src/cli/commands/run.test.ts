@@ -1,18 +1,8 @@
 import { readFileSync } from "node:fs";
-import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { type CliFolder, cliFolder } from "../../../test/support/cli.ts";
-import { FLOWS, hooks } from "../../../test/support/cli-flows.ts";
+import { describe, expect, it } from "vitest";
+import { FLOWS, hooks, useFlows } from "../../../test/support/cli-flows.ts";
 
-const folders: CliFolder[] = [];
-let folder: CliFolder;
-
-beforeEach(() => {
-  folder = cliFolder();
-  folders.push(folder);
-  folder.write("flows.mjs", FLOWS);
-  hooks.reset();
-});
-afterAll(() => folders.forEach((one) => one.remove()));
+const folder = useFlows();
 
 describe("holdfast run", () => {
   it("prints the result on standard output and one line per step on standard error", async () => {

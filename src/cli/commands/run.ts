@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { defined } from "../../core/defined.ts";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { systemIds } from "../../core/ids.ts";
 import type { Act } from "../../core/journal/act.ts";
@@ -19,6 +19,7 @@ import { engineFor } from "../drive/ready.ts";
 import { driveSkipping } from "../drive/skip-gates.ts";
 import { usage } from "../globals.ts";
 import { splitPair, writtenInput } from "../inputs.ts";
+import { logOptions, openLog } from "../log-options.ts";
 import type { Outcome } from "../outcome.ts";
 import { ownerName } from "../owner.ts";
 import { ORIGIN_KEY, type RunOrigin } from "../run-origin.ts";
@@ -86,6 +87,7 @@ const options = {
     summary: "The same with AGENTS.md, CLAUDE.md and the like, from this folder upwards",
   },
   logFile: { flag: "--log-file <file>", summary: "Append every event to this file, one JSON line each" },
+  ...logOptions,
   noCheckpoint: { flag: "--no-checkpoint", summary: "Save nothing" },
 } as const;
 
@@ -111,6 +113,7 @@ export const command = defineCommand({
   async run(context) {
     const [named = ""] = context.args;
     const { provider, logFile } = context.options;
+    await openLog(context);
     const instructions = instructionTexts(context.options, context.host.cwd);
     const workflows = await context.workflows({
       ...defined({ provider }),
@@ -159,7 +162,8 @@ function tagsOf(
 async function start(context: Given, { code, input, isGiven, origin }: Start): Promise<Outcome> {
   const { workflow } = code;
   const { budgetUsd, keep, breakAt, detach } = context.options;
-  const act = await actor(context);
+  // A start needs no reason: it was asked for.
+  const act = await context.who();
   const store = await placeFor(context, code);
   const runId = context.options.id ?? newId(workflow.name);
   const known = context.options.id === undefined ? null : await store.read(runId);
@@ -185,12 +189,6 @@ async function start(context: Given, { code, input, isGiven, origin }: Start): P
   const driving = { engine, store, runId, act };
   const driven = await (context.options.skipGates ? driveSkipping : drive)(context, driving);
   return ending(context, engine, driven, { code });
-}
-
-/** A start needs no reason: it was asked for. */
-async function actor(context: Given): Promise<Act & { actor: string }> {
-  const { reason } = context.globals;
-  return { actor: await context.actor(), ...defined({ reason }) };
 }
 
 /** The store of the run; in memory only when saving is turned off. */

@@ -13,6 +13,7 @@ import type { ServerBlock } from "../config/server-block.ts";
 import type { CommandContext } from "../context.ts";
 import { plural } from "../format.ts";
 import { usage } from "../globals.ts";
+import { logOptions, openLog } from "../log-options.ts";
 import { appear, RUNS_AT_ONCE } from "../presence.ts";
 import { givenWorkflows, untilSignal } from "../service.ts";
 import { readSpan } from "../view/parsers.ts";
@@ -50,6 +51,7 @@ const options = {
     parse: readSpan,
   },
   open: { flag: "--open", summary: "Open the dashboard in a browser, signed in" },
+  ...logOptions,
 } as const;
 
 /** An app that may follow runs for its streams, and then wants to be told that it is over. */
@@ -69,6 +71,7 @@ export const command = defineCommand({
     "serve --host 0.0.0.0 --behind-proxy --allow-host ops.example.com",
   ],
   async run(context) {
+    await openLog(context);
     const store = await context.store({ create: true });
     const workflows = await givenWorkflows(context);
     const alerts = await context.alertOptions();
@@ -103,16 +106,15 @@ export const command = defineCommand({
     engine.alerts.begin(true);
     engine.audit.start();
     const presence = workflows.length > 0 ? await appear(engine, store, RUNS_AT_ONCE) : undefined;
-    announce(context, server, workflows);
-    if (context.options.open) openSignedIn(context, server.signInUrl(owner));
     context.atEnd(async () => app?.close?.());
     const graceMs = context.options.grace ?? GRACE_MS;
+    const stop = async (): Promise<void> => {
+      await presence?.stopping();
+      await Promise.all([server.stop(graceMs), engine.close({ drainMs: graceMs })]);
+      await telemetry.close();
+    };
     try {
-      await untilSignal(context, async () => {
-        await presence?.stopping();
-        await Promise.all([server.stop(graceMs), engine.close({ drainMs: graceMs })]);
-        await telemetry.close();
-      });
+      await untilSignal(context, { ready: () => announce(context, server, workflows, owner), stop });
     } finally {
       await presence?.end();
     }
@@ -173,8 +175,14 @@ async function issuerOf({ oidc }: ServerBlock): Promise<Issuer | undefined> {
   return createOidc({ ...rest, ...defined(names), rolesClaim: roles_claim }, systemClock);
 }
 
-function announce(context: Given, { url, firstToken }: Serving, workflows: readonly Workflow[]): void {
+function announce(
+  context: Given,
+  server: Serving,
+  workflows: readonly Workflow[],
+  owner: Parameters<Serving["signInUrl"]>[0],
+): void {
   const { out, where } = context;
+  const { url, firstToken } = server;
   const names = workflows.map(({ name }) => name).join(", ");
   out.record({ type: "listening", url, store: where, workflows: workflows.map(({ name }) => name) });
   out.say(`${out.note.green("●")} Holdfast serves ${out.note.bold(url)}`);
@@ -189,6 +197,7 @@ function announce(context: Given, { url, firstToken }: Serving, workflows: reado
     out.warn(`  ${firstToken}`);
   }
   out.say(out.note.dim("  Ctrl-C stops it after what is under way."));
+  if (context.options.open) openSignedIn(context, server.signInUrl(owner));
 }
 
 /** The link works once, so whoever has no browser on this machine can use it too. */
@@ -207,7 +216,8 @@ function openSignedIn({ out }: Given, url: string): void {
 }
 
 /** Refused credentials and denied requests are for whoever runs the server; they never hold secrets. */
-function loggerOf({ out }: Given): Logger {
+function loggerOf(context: Given): Logger {
+  const { out } = context;
   const line = (message: string, fields: Readonly<Record<string, unknown>> = {}): string =>
     [message, ...Object.entries(fields).map(([key, value]) => `${key}=${JSON.stringify(value)}`)].join(" ");
   const told =
@@ -216,12 +226,12 @@ function loggerOf({ out }: Given): Logger {
       out.record({ type: "log", level, message, ...fields });
       tell(line(message, fields));
     };
-  return {
+  return context.withLog({
     debug: () => undefined,
     info: told("info", (text) => out.detail(text)),
     warn: told("warn", (text) => out.warn(text)),
     error: told("error", (text) => out.warn(text)),
-  };
+  });
 }
 
 function readPort(text: string): number {

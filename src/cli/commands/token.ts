@@ -51,15 +51,17 @@ const create = defineCommand({
     const [name = ""] = args;
     const now = systemClock.now();
     const expiresAt = options.neverExpires ? null : now + (options.expires ?? TOKEN_LIFE_MS);
-    const made = await (await tokensOf(context, true)).create({
+    const tokens = await tokensOf(context, true);
+    const createdBy = await context.actor();
+    const wanted = {
       name,
       actor: options.for ?? name,
       roles: options.role ?? ["viewer"],
       scope: scopeOf(options),
       expiresAt,
-      createdBy: await context.actor(),
-    });
-    return shown(context, made);
+      createdBy,
+    };
+    return shown(context, await recorded(context, "create_token", name, () => tokens.create(wanted)));
   },
 });
 
@@ -84,10 +86,10 @@ const rotate = defineCommand({
     const { overlap = TOKEN_OVERLAP_MS, expires = TOKEN_LIFE_MS } = context.options;
     const now = systemClock.now();
     const tokens = await tokensOf(context);
-    return shown(
-      context,
-      await tokens.rotate(context.args[0] ?? "", await context.actor(), now + overlap, now + expires),
-    );
+    const [token = ""] = context.args;
+    const actor = await context.actor();
+    const work = () => tokens.rotate(token, actor, now + overlap, now + expires);
+    return shown(context, await recorded(context, "rotate_token", token, work));
   },
 });
 
@@ -137,7 +139,9 @@ const revoke = defineCommand({
   examples: ["token revoke ci", "token revoke 8f1c0a5e9b27d364"],
   async run(context) {
     const tokens = await tokensOf(context);
-    const token = await tokens.revoke(context.args[0] ?? "", await context.actor());
+    const [named = ""] = context.args;
+    const actor = await context.actor();
+    const token = await recorded(context, "revoke_token", named, () => tokens.revoke(named, actor));
     const text = `✓ revoked ${token.name} (${token.id}); servers that are running refuse it within a second`;
     return { data: { token }, text };
   },
@@ -150,6 +154,17 @@ export const command: CommandGroup = {
   commands: [create, list, rotate, revoke],
   otherwise: "list",
 };
+
+/** Credentials belong to no run, so the audit log has what happens to them. */
+async function recorded<T>(
+  context: CommandContext<unknown>,
+  act: string,
+  what: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { audit } = await context.engine();
+  return audit.carry({ act, what: what.slice(0, 200), ...(await context.who()) }, work);
+}
 
 async function tokensOf(context: CommandContext<unknown>, isNew = false): Promise<Tokens> {
   const { Tokens } = await import("../../server/access/tokens.ts");

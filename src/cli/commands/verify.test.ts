@@ -59,6 +59,13 @@ describe("verify", () => {
     expect(stdout).toContain("Its last entry is missing.");
   });
 
+  it("finds blobs that nothing in a run's journal names (D3)", async () => {
+    change("INSERT INTO run_blobs (run, hash, data) SELECT max(n), 'stray', 'who put this here?' FROM runs");
+    const { code, stdout } = await folder.run("verify");
+    expect(code).toBe(6);
+    expect(stdout).toContain("Blobs that nothing in its journal names: 1.");
+  });
+
   it("does not hide a damaged run, nor others because of it (E16)", async () => {
     change("UPDATE runs SET waiting = 'no json', control = 'nobody' WHERE n = 1");
     const { runs } = (await folder.run("list --limit 20 --json")).json() as {

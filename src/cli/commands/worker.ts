@@ -1,12 +1,13 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { Workflow } from "../../core/context.ts";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import { PROMETHEUS_TYPE } from "../../observe/metrics/prometheus.ts";
 import { openTelemetry } from "../../observe/telemetry.ts";
 import { defineCommand, type Values } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { plural } from "../format.ts";
 import { usage } from "../globals.ts";
+import { logOptions, openLog } from "../log-options.ts";
 import { ownerName } from "../owner.ts";
 import { appear, RUNS_AT_ONCE } from "../presence.ts";
 import { givenWorkflows, untilSignal } from "../service.ts";
@@ -32,6 +33,7 @@ const options = {
     parse: readCount,
   },
   healthHost: { flag: "--health-host <address>", summary: "Address for health checks (default 127.0.0.1)" },
+  ...logOptions,
 } as const;
 
 type Given = CommandContext<Values<typeof options>>;
@@ -44,6 +46,7 @@ export const command = defineCommand({
   options,
   examples: ["worker flows/pay.ts", "worker flows/*.ts --concurrency 50 --health-port 8081"],
   async run(context) {
+    await openLog(context);
     const store = await context.store({ create: true });
     const workflows = await workflowsOf(context);
     const concurrency = context.options.concurrency ?? RUNS_AT_ONCE;
@@ -64,14 +67,14 @@ export const command = defineCommand({
     await engine.work();
     state.isReady = true;
     const presence = await appear(engine, store, concurrency);
-    announce(context, workflows);
+    const stop = async (): Promise<void> => {
+      state.isStopping = true;
+      await presence.stopping();
+      await engine.close({ drainMs: context.options.stopWithin ?? STOP_WITHIN_MS });
+      await telemetry.close();
+    };
     try {
-      await untilSignal(context, async () => {
-        state.isStopping = true;
-        await presence.stopping();
-        await engine.close({ drainMs: context.options.stopWithin ?? STOP_WITHIN_MS });
-        await telemetry.close();
-      });
+      await untilSignal(context, { ready: () => announce(context, workflows), stop });
       return { data: { owner: presence.owner }, text: "✓ stopped" };
     } finally {
       await presence.end();

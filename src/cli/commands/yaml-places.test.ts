@@ -132,7 +132,24 @@ describe("checkpoint settings of a workflow file (Y8)", () => {
     expect(failed.stdout + failed.stderr).not.toMatch(/resume gone|steps saved/);
   });
 
-  it("that roll back delete the checkpoints, and say what stays done", async () => {
+  it("that keep checkpoints for some days drop those of older runs too, however short the command (S3-13)", async () => {
+    const kept = (days: number) =>
+      flow("aged", `{ retention: { max_age_days: ${days} } }`).replace(
+        / {2}- name: decide[^]*?last \}\]\n/,
+        "",
+      );
+    const count = async (run: string) =>
+      (await folder.run(`checkpoints list ${run} --json`)).json<{ checkpoints: unknown[] }>().checkpoints
+        .length;
+    folder.write("aged.yaml", kept(7).replace("to: decide", "to: last"));
+    expect((await folder.run("run aged.yaml --id old")).code).toBe(0);
+    expect(await count("old")).toBeGreaterThan(0);
+    folder.write("aged.yaml", kept(0).replace("to: decide", "to: last"));
+    expect((await folder.run("run aged.yaml --id new")).code).toBe(0);
+    expect(await count("old")).toBe(0);
+  });
+
+  it("that roll back delete the run with its checkpoints, and say what stays done (S3-11)", async () => {
     const text = flow("back", "{ on_failure: rollback }").replace(
       'type: human_gate\n    prompt: Go on?\n    options: [{ label: "Yes", value: go, route: last }]',
       'type: set\n    value: "[]"\n    output_type: dict\n    routes: [{ to: last }]',
@@ -140,12 +157,10 @@ describe("checkpoint settings of a workflow file (Y8)", () => {
     folder.write("back.yaml", text);
     const { code, stderr } = await folder.run("run back.yaml --id b1");
     expect(code).toBe(1);
-    expect(stderr).toContain("Its checkpoints are deleted");
-    expect(stderr).not.toMatch(/undone|fork/);
-    const listed = (await folder.run("checkpoints list b1 --json")).json<{
-      checkpoints: { kept: boolean }[];
-    }>();
-    expect(listed.checkpoints.filter(({ kept }) => kept)).toEqual([]);
+    expect(stderr.replace(/\s+/g, " ")).toContain("The run and its checkpoints are deleted");
+    expect(stderr).not.toMatch(/undone|fork|show b1/);
+    expect((await folder.run("checkpoints list b1")).code).toBe(4);
+    expect((await folder.run("list --json")).json<{ runs: unknown[] }>().runs).toEqual([]);
     expect((await folder.run("resume b1")).code).not.toBe(0);
   });
 });

@@ -10,6 +10,7 @@ const anchor = z.union([
   z.strictObject({
     webhook: z.string().min(1).describe("https: address that takes signed heads"),
     secret_env: z.string().min(1).describe("variable with the secret that signs requests"),
+    allow_hosts: z.array(z.string().min(1)).optional().describe("internal hosts or networks it may reach"),
   }),
   z.strictObject({
     s3: z.string().min(1).describe("bucket with Object Lock"),

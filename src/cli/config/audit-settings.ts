@@ -34,7 +34,8 @@ async function anchorOf(given: Given, root: string, env: Host["env"]): Promise<A
   if ("file" in given) return fileAnchor(resolve(root, given.file));
   if ("webhook" in given) {
     const secret = env[given.secret_env];
-    if (secret) return webhookAnchor({ url: given.webhook, secret });
+    const allowHosts = given.allow_hosts;
+    if (secret) return webhookAnchor({ url: given.webhook, secret, ...defined({ allowHosts }) });
     const problem = `${given.secret_env}, which holds its secret, isn't set`;
     throw new HoldfastError("HF-3207", { anchor: given.webhook, problem });
   }

@@ -1,25 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { type CliFolder, cliFolder } from "../../../test/support/cli.ts";
-import { FLOWS, hooks } from "../../../test/support/cli-flows.ts";
+import { describe, expect, it } from "vitest";
+import { useFlows } from "../../../test/support/cli-flows.ts";
 import { checkConfig } from "./check.ts";
 import { engineSettings, fileSettings } from "./engine-settings.ts";
 import { SETTING_KEYS } from "./schema.ts";
 import type { Settings } from "./settings.ts";
 import { storeUrl, withoutPassword } from "./store-url.ts";
 
-const folders: CliFolder[] = [];
-let folder: CliFolder;
-
-beforeEach(() => {
-  folder = cliFolder();
-  folders.push(folder);
-  folder.write("flows.mjs", FLOWS);
-  hooks.reset();
-});
-afterAll(() => folders.forEach((one) => one.remove()));
+const folder = useFlows();
 
 type Shown = { values: Record<string, { value: unknown; origin: string }> };
 const shown = async (line = "", options = {}) =>

@@ -1,5 +1,5 @@
 import { defined } from "../../core/defined.ts";
-import type { EngineOptions } from "../../core/engine-options.ts";
+import type { EngineOptions } from "../../core/engine/options.ts";
 import type { RetentionPolicy } from "../../core/manage/retention/policy.ts";
 import type { Triggers } from "../../core/options.ts";
 import type { CheckpointSettings } from "../../yaml/checkpoint.ts";

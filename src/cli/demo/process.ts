@@ -1,4 +1,4 @@
-import { createEngine } from "../../core/engine.ts";
+import { createEngine } from "../../core/engine/engine.ts";
 import { silentLogger } from "../../core/logger.ts";
 import { openSqliteStore } from "../../stores/sqlite/index.ts";
 import { createWitnessClient } from "../../testing/witness/witness.ts";

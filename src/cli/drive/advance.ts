@@ -1,4 +1,4 @@
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import type { Act } from "../../core/journal/act.ts";
 import type { Store } from "../../core/store/contract.ts";
 import type { CommandContext } from "../context.ts";

@@ -1,5 +1,5 @@
 import type { Resolution } from "../../core/control/decisions.ts";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Act } from "../../core/journal/act.ts";
 import type { Store } from "../../core/store/contract.ts";

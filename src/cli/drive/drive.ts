@@ -1,4 +1,4 @@
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import type { Act } from "../../core/journal/act.ts";
 import type { JournalEvent } from "../../core/journal/events.ts";
 import { isExpected, isPassing } from "../../core/journal/going-on.ts";

@@ -1,4 +1,4 @@
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { addressOf } from "../../core/journal/address.ts";
 import { isForeign } from "../../core/journal/foreign.ts";
@@ -78,19 +78,19 @@ async function rolledBack(
 ): Promise<Outcome> {
   const { row } = driven.view;
   const error = await engine.result(row.id).catch((thrown: unknown) => thrown);
-  const { message, code, why, docs } = failure(context, error, driven, false);
+  const { message, code, why } = failure(context, error, driven, false);
+  const { file } = await readOrigin(driven.store, row.id);
   await engine.retention.prune(
-    { maxAge: 0, failedMaxAge: 0 },
+    { maxAge: 0, failedMaxAge: 0, onExpiry: "delete", tombstone: true },
     { run: row.id, workflow: row.workflow, reason: "on_failure: rollback" },
   );
-  const { file } = await readOrigin(driven.store, row.id);
   const told: ErrorDocument = {
     code,
     message,
     why,
-    safe: "Its checkpoints are deleted, because of on_failure: rollback. What its steps did outside remains.",
+    safe: "The run and its checkpoints are deleted, because of on_failure: rollback. What its steps did outside remains.",
     fix: [context.cli(`run ${file ?? row.workflow}`)],
-    docs,
+    docs: `holdfast explain ${code.slice(3)}`,
   };
   new GithubLog(context.host, context.out).failed(told, file);
   return { data: { ...runData(driven), checkpoint: null, rolledBack: true }, error: told, exit: EXIT.failed };

@@ -57,7 +57,7 @@ describe("the place of a failure that the engine itself throws (C4)", () => {
   it("is the line of the step for a value that can't be saved, and for one that takes too long", async () => {
     expect(await failure("run flow.mjs#unsavable --id two")).toMatchObject({
       code: "HF-2001",
-      at: expect.stringContaining("flow.mjs:10:13"),
+      at: expect.stringContaining("flow.mjs:10:3"),
     });
     expect((await failure("run flow.mjs#slow --id three")).at).toContain("flow.mjs:20:7");
     expect((await failure("retry three:wait")).at).toContain("flow.mjs:20:7");

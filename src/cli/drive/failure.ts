@@ -65,7 +65,7 @@ function fixes(
 /** `Status 429; caused by …` as a sentence. The code of our own errors is shown already. */
 function sentence(text: string): string {
   const told = oneLine(text)
-    .replace(/^code HF-\d+(?:; )?/, "")
+    .replace(/^code HF-\d+(?:[;,] )?/, "")
     .replace(/\.$/, "");
   return told === "" ? "" : `${told.slice(0, 1).toUpperCase()}${told.slice(1)}.`;
 }

@@ -1,5 +1,5 @@
-import type { Engine } from "../../core/engine.ts";
-import type { EngineOptions } from "../../core/engine-options.ts";
+import type { Engine } from "../../core/engine/engine.ts";
+import type { EngineOptions } from "../../core/engine/options.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Policy, PolicyVerdict } from "../../core/guards/policy.ts";
 import type { Act } from "../../core/journal/act.ts";

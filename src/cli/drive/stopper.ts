@@ -1,4 +1,4 @@
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import type { Act } from "../../core/journal/act.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Host, StopSignal } from "../host.ts";

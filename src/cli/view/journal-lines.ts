@@ -1,61 +1,28 @@
+import { levelOf } from "../../core/journal/event-level.ts";
 import type { EventKind, JournalEvent } from "../../core/journal/events.ts";
+import type { LogLevel } from "../../core/log-line.ts";
 import type { Tone } from "./standing.ts";
 
-export const LEVELS = ["debug", "info", "warn", "error"] as const;
-export type Level = (typeof LEVELS)[number];
-
-const INFO: readonly EventKind[] = [
-  "run_created",
-  "run_forked",
-  "run_migrated",
-  "run_paused",
-  "run_resumed",
-  "run_completed",
-  "run_waiting",
-  "step_completed",
-  "step_resolved",
-  "step_evidence",
-  "gate_answered",
-  "child_finished",
-  "signal_received",
-  "value_edited",
-  "decision_made",
-  "checkpoint_marked",
-  "budget_set",
-];
-const WARN: readonly EventKind[] = ["pause_requested", "cancel_requested", "run_cancelled", "values_dropped"];
-
-/** The importance of an event. Intents, claims, notes and snapshots are details. */
-export function levelOf(event: JournalEvent): Level {
-  switch (event.kind) {
-    case "run_failed":
-    case "step_in_doubt":
-      return "error";
-    case "step_failed":
-      return event.meta.retryAt === undefined ? "error" : "warn";
-    case "signals_taken":
-      return event.meta.refused === undefined ? "debug" : "warn";
-    case "content_checked":
-      return event.meta.verdict === "allow" ? "debug" : "warn";
-    case "run_claimed":
-      return event.meta.recovery > 0 ? "warn" : "debug";
-    case "child_finished":
-      return event.meta.status === "completed" ? "info" : "error";
-    default:
-      return WARN.includes(event.kind) ? "warn" : INFO.includes(event.kind) ? "info" : "debug";
-  }
-}
-
-export const isAtLeast = (level: Level, least: Level): boolean =>
-  LEVELS.indexOf(level) >= LEVELS.indexOf(least);
-
-const TONES: Readonly<Record<Level, Tone>> = { debug: "calm", info: "good", warn: "waits", error: "bad" };
+export const TONES: Readonly<Record<LogLevel, Tone>> = {
+  debug: "calm",
+  info: "good",
+  warn: "waits",
+  error: "bad",
+};
 
 export function toneOf(event: JournalEvent): Tone {
   const isDone = ["step_completed", "gate_answered", "run_completed"].includes(event.kind);
   const level = levelOf(event);
   return level === "info" && !isDone ? "busy" : TONES[level];
 }
+
+/** The signs of lines that a workflow wrote. */
+export const LEVEL_GLYPHS: Readonly<Record<LogLevel, string>> = {
+  debug: "·",
+  info: "·",
+  warn: "!",
+  error: "✗",
+};
 
 const GLYPHS: Partial<Record<EventKind, string>> = {
   run_created: "▶",

@@ -1,3 +1,4 @@
+import { createCarrier } from "../carrier.ts";
 import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
 import type { AuditLog, LeafDraft } from "./log.ts";
@@ -20,22 +21,31 @@ export interface StoreAct {
 export interface AuditRecorder {
   /** Records an act; returns its leaf, or `null` in a store that keeps no log. */
   record(act: StoreAct): Promise<number | null>;
+  /** True while an act is carried out that was recorded. */
+  readonly isCarrying: boolean;
   /**
    * Records an act, then does it. What can't be recorded isn't done. If it fails, a second leaf says so, with the error's
-   * code.
+   * code. An act that is part of another one isn't recorded again.
    */
   carry<T>(act: StoreAct, work: () => Promise<T>): Promise<T>;
 }
+
+/** Set while an act is carried out that the log has. */
+const carried = createCarrier<true>();
 
 export function auditRecorder(log: AuditLog): AuditRecorder {
   const record = async (act: StoreAct): Promise<number | null> =>
     log.isPossible ? log.append(() => [draftOf(act)]) : null;
   return {
     record,
+    get isCarrying() {
+      return carried.get() === true;
+    },
     async carry(act, work) {
+      if (carried.get()) return work();
       const of = await record(act);
       try {
-        return await work();
+        return await carried.run(true, work);
       } catch (error) {
         const failed = { act: "act_failed", detail: { code: codeOf(error) }, ...(of === null ? {} : { of }) };
         // The error itself is what the caller must hear of.

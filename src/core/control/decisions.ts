@@ -45,7 +45,7 @@ export interface OpenGate {
   readonly gate: string;
   readonly show: unknown;
   readonly choices: readonly string[];
-  /** What choices lead to, as far as the workflow or the engine says. */
+  /** The consequences of choices, as far as the workflow or the engine names them. */
   readonly means: Readonly<Record<string, string>>;
   readonly text: boolean;
   /** True when an answer must carry data: the gate has a schema for it. */
@@ -58,7 +58,7 @@ export interface OpenGate {
   readonly until: number | null;
 }
 
-/** What the journal has of an open gate. */
+/** The part of an open gate that the journal holds. */
 export type Shown = Pick<OpenGate, "show" | "choices" | "text"> & {
   readonly means?: Readonly<Record<string, string>>;
   readonly data?: true;
@@ -83,7 +83,7 @@ export const openGate = (
   until: until ?? null,
 });
 
-/** What the choices of the questions before a call lead to. */
+/** The consequences of the choices in questions before a call. */
 const MEANS: Readonly<Record<string, string>> = {
   approve: "The call is made, with exactly these arguments.",
   deny: "The call is not made, and the step fails.",
@@ -171,7 +171,7 @@ export class Decisions {
     throw new HoldfastError("HF-6052", { actor: actor || "Somebody without a name", gate, run: row.id });
   }
 
-  /** What the run makes of the data is up to its code; this only refuses what the code would. */
+  /** Refuses data that the run's code would refuse; what it makes of the rest is up to it. */
   async #checkData(runId: string, gate: string, { data }: Answer, shown: Shown): Promise<void> {
     if (!shown.data && data !== undefined) throw badOption("data", "this gate takes no data");
     const schema = shown.data && this.#deps.answerSchemas.of(runId, gate);

@@ -9,7 +9,7 @@ import type { RunRow } from "../types.ts";
 export interface Reading extends Act {
   readonly actor: string;
   readonly reason: string;
-  /** What is read, in a few words: `input`, `state at #12`. */
+  /** A few words for the part that is read: `input`, `state at #12`. */
   readonly what: string;
 }
 

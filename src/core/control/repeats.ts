@@ -1,6 +1,5 @@
 import type { EventKind, JournalEvent } from "../journal/events.ts";
-import { parseEntry } from "../journal/journal.ts";
-import { entryAt, entryPages } from "../journal/read.ts";
+import { entryAt, headEvents, headPages } from "../journal/read.ts";
 import { keepRecent } from "../recent.ts";
 import type { Entry, Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
@@ -51,7 +50,7 @@ async function namedActs(store: Store, row: RunRow): Promise<Named> {
   const kept = runs.get(row.id);
   runs.delete(row.id);
   const named = kept && (await isStill(store, row, kept)) ? kept : { last: undefined, acts: [] };
-  for await (const entries of entryPages(store, row.id, after(named.last), row.seq)) {
+  for await (const entries of headPages(store, row.id, after(named.last), row.seq)) {
     for (const entry of entries) named.acts.push(...actsIn(row.id, entry));
     named.last = entries.at(-1);
   }
@@ -72,6 +71,5 @@ async function isStill(store: Store, row: RunRow, { last }: Named): Promise<bool
 function actsIn(runId: string, entry: Entry): JournalEvent[] {
   // Matches the text in a head, so that most need not be parsed.
   if (!entry.head.includes('"id":')) return [];
-  const events = parseEntry(runId, entry).events.filter(({ meta }) => "id" in meta);
-  return events.map(({ data: _, ...event }) => event as JournalEvent);
+  return headEvents(runId, entry).filter(({ meta }) => "id" in meta);
 }

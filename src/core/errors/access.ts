@@ -52,7 +52,7 @@ export const accessErrors = entries({
   },
   "HF-6059": {
     what: "The server doesn't listen on {host}.",
-    why: "Everybody who can reach this address could read tokens off the network: it isn't a loopback address, and there is neither TLS nor a proxy that has it.",
+    why: "Everybody who can reach this address could read tokens off the network: it isn't a loopback address, and neither TLS nor a proxy protects it.",
     safe: "Nothing was started.",
     fix: "Give a certificate (--tls-cert, --tls-key), or say that a proxy does it (--behind-proxy).",
   },
@@ -73,6 +73,12 @@ export const accessErrors = entries({
     why: "{why}",
     safe: UNCHANGED,
     fix: "{fix}",
+  },
+  "HF-4366": {
+    what: "Several tokens are called {name}.",
+    why: "After a rotation the old and the new one share a name for a while. They are {ids}.",
+    safe: UNCHANGED,
+    fix: "Name the one you mean by its id, such as holdfast token revoke <id>. holdfast token list shows them all.",
   },
   "HF-6063": {
     what: "OpenID Connect isn't configured correctly: {problem}.",

@@ -18,7 +18,7 @@ export const auditErrors = entries({
     what: "The signature isn't valid: {problem}.",
     why: "A signed text counts only if a key that you trust has signed exactly these bytes.",
     safe: UNCHANGED,
-    fix: "Ask its author for the text and the public key again, over another way than the text came.",
+    fix: "Ask its author for the text and the public key again, through another channel than the text.",
   },
   "HF-3203": {
     what: "There is no audit key.",
@@ -46,7 +46,7 @@ export const auditErrors = entries({
   },
   "HF-3207": {
     what: "The head of the audit log couldn't be sent to {anchor}: {problem}.",
-    why: "An anchor keeps signed heads where whoever writes to the store can't change them.",
+    why: "An anchor keeps signed heads out of reach of anyone who can write to the store.",
     safe: "The head is signed and stored. It is sent again with the next one.",
     fix: "Check the anchor's address, its credentials and whether it is reachable, then run holdfast audit anchor.",
   },
@@ -58,7 +58,7 @@ export const auditErrors = entries({
   },
   "HF-3209": {
     what: "The audit log couldn't be written to in {tries} attempts.",
-    why: "Other processes were always faster. What isn't recorded isn't done.",
+    why: "Other processes kept writing first. An act that can't be recorded isn't carried out.",
     safe: "The act wasn't carried out.",
     fix: "Try again. If it persists, look for a process that writes to the log without pause.",
   },

@@ -312,7 +312,7 @@ export const fileErrors = entries({
     what: "The bundle wasn't imported: run {run} is already in this store.",
     why: "An import never overwrites a run.",
     safe: "Nothing of the bundle was imported.",
-    fix: 'You can use the run that is here. To import the other runs of the bundle, skip it: --on-conflict skip, or onConflict: "skip" in code.',
+    fix: 'You can use the run that is here. If it was moved away and comes back, add what happened elsewhere: --on-conflict update, or onConflict: "update" in code. To import the other runs of the bundle, skip it: --on-conflict skip.',
   },
   "HF-4334": {
     what: "The bundle wasn't imported: this store has a different run with the id {run}.",

@@ -253,7 +253,7 @@ export const runErrors = entries({
   "HF-2124": {
     what: "A message for signal {signal} of run {run} was set aside. {problems}",
     why: "The process that took the message did not have the run's code, so the run checked it when it read it.",
-    safe: "The run has not used the message and waits on. The message stays in the journal.",
+    safe: "The run hasn't used the message and keeps waiting. The message stays in the journal.",
     fix: "Send it again, with a payload that matches.",
   },
   "HF-2125": {
@@ -279,6 +279,12 @@ export const runErrors = entries({
     why: "The model's reply was edited after the tool was called, and the recorded result belongs to the earlier arguments.",
     safe: "The recorded result wasn't used for the new arguments, and the tool wasn't called again.",
     fix: "Restore the reply, or also set the result of the tool's step. Then resume the run. To call the tool again, fork from a checkpoint before the call.",
+  },
+  "HF-3101": {
+    what: "Step {step} is asked for with another input than it was called with, since the run was edited.",
+    why: "Its result is recorded and belongs to the earlier input, and what it did can't be taken back by an edit.",
+    safe: "The recorded result wasn't used for the new input, and the step wasn't called again.",
+    fix: "Take the edit back, or also set the result of this step. Then resume the run. To call it again, fork from a checkpoint before it.",
   },
   "HF-2177": {
     what: "The store refuses what run {run} has to write: {message}",

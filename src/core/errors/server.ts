@@ -4,7 +4,7 @@ import { entries, UNCHANGED } from "./entry.ts";
 export const serverErrors = entries({
   "HF-6000": {
     what: "The server could not answer this request.",
-    why: "Something happened that was not foreseen. The server's log has it under {id}.",
+    why: "An unexpected error occurred. The server's log has it under {id}.",
     safe: "What the store has acknowledged is kept. Whether this request changed something is unknown: look at the run before you repeat it, or repeat it with the same Idempotency-Key.",
     fix: "Look for {id} in the server's log.",
   },
@@ -15,7 +15,7 @@ export const serverErrors = entries({
     fix: "GET /v1/openapi.json lists every operation, and /v1/docs shows them.",
   },
   "HF-6002": {
-    what: "This method is not possible here.",
+    what: "This address doesn't support the method.",
     why: "The address takes {allow}.",
     safe: UNCHANGED,
     fix: "GET /v1/openapi.json lists every operation, and /v1/docs shows them.",
@@ -33,7 +33,7 @@ export const serverErrors = entries({
     fix: "Compare it with the operation in /v1/openapi.json.",
   },
   "HF-6005": {
-    what: "The body is not JSON that the server reads.",
+    what: "The body isn't JSON that the server accepts.",
     why: "It is not valid JSON, or has a key that would change how objects behave.",
     safe: UNCHANGED,
     fix: "Send one JSON object in UTF-8.",
@@ -70,12 +70,12 @@ export const serverErrors = entries({
   },
   "HF-6011": {
     what: "This store keeps no {what}.",
-    why: "The {store} store has no place for things that belong to no run.",
+    why: "The {store} store can't keep anything that doesn't belong to a run.",
     safe: UNCHANGED,
     fix: "Use a store that has one, such as SQLite or PostgreSQL.",
   },
   "HF-6012": {
-    what: "The store does not answer now.",
+    what: "The store isn't responding.",
     why: "The server's log says why, under {id}.",
     safe: "What the store has acknowledged is kept. A request that was under way may have been written: repeat it with the same Idempotency-Key.",
     fix: "Try again in a moment.",
@@ -102,11 +102,11 @@ export const serverErrors = entries({
     what: "The server is busy.",
     why: "It works on {limit} requests already, as many as it takes at once.",
     safe: UNCHANGED,
-    fix: "Try again in a second. If it stays so, start another server on the same store.",
+    fix: "Try again in a second. If it stays busy, start another server on the same store.",
   },
   "HF-6030": {
     what: "The view {name} belongs to {owner}.",
-    why: "A view is changed and deleted by whoever saved it, or by an admin.",
+    why: "Only the person who saved a view, or an admin, may change or delete it.",
     safe: UNCHANGED,
     fix: "Save yours under another name.",
   },

@@ -262,9 +262,15 @@ export const storeErrors = entries({
   },
   "HF-3092": {
     what: "The {store} store can't limit how many runs of a queue run at once.",
-    why: "It can't count them and claim a run in one transaction, and a limit that is not exact would be none.",
+    why: "It can't count them and claim a run in one transaction, and an approximate limit would be no limit.",
     safe: "The run was not claimed, and nothing was changed.",
     fix: "Keep runs with limited queues in SQLite, PostgreSQL, PGlite or files, or remove the queue's limit.",
+  },
+  "HF-3100": {
+    what: "Run {run} was not brought up to date from the bundle.",
+    why: "{why}",
+    safe: "Nothing of the bundle was imported, and the run here is as it was.",
+    fix: 'If the run elsewhere is the right one, pause it here, export it there again and import it with onConflict: "update" (--on-conflict update).\nTo keep what is here, import the other runs with onConflict: "skip" (--on-conflict skip).',
   },
   "HF-3120": {
     what: "Values of run {run} are compressed, and the store was opened without compression.",

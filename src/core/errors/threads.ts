@@ -42,7 +42,7 @@ export const threadErrors = entries({
     what: "Thread {thread} was deleted while this program worked on it.",
     why: "A checkpoint that came after the deletion would bring a part of the thread back.",
     safe: "The thread stays deleted. This wasn't written.",
-    fix: "Invoke the graph with an input to begin the thread anew.",
+    fix: "Invoke the graph with an input to start the thread over.",
   },
   "HF-6188": {
     what: "This isn't a checkpoint: {problem}",

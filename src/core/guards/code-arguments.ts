@@ -23,23 +23,27 @@ function isForOthers(execution: GuardedRun, { scope, name }: GuardedPlace, input
 }
 
 /**
- * Says when a finished step is asked for with another input than it was called with. Its result stands: it isn't called
- * again, and people who have changed something since know that.
+ * Compares the input of a finished step with the one it was called with. It isn't called again, and its result stands,
+ * with a warning. But where somebody has edited the run since, what a `keyed` or `once` step did for the earlier input is
+ * not passed off as the answer to the new one: a person decides, as for the tools of agents.
  */
-export function warnOfInput<T>(
+export function meetInput<T>(
   execution: GuardedRun,
-  step: string,
+  place: GuardedPlace,
   record: StepRecord,
   options: Pick<StepOptions<T>, "input">,
-): void {
+): Promise<void> | undefined {
   const { state, deps, runId, restored } = execution;
   if (!restored || record.args === undefined || record.decidedAt !== undefined || record.waived) return;
   const { imported, migratedAt } = state.facts;
   const isForeign = record.seq <= (imported?.seq ?? 0);
-  if (isForeign || migratedAt > record.seq || isEditedSince(state, record.seq)) return;
-  if (argsDigest(execution, options) === record.args) return;
+  if (isForeign || migratedAt > record.seq || argsDigest(execution, options) === record.args) return;
+  const step = place.key;
+  if (record.effect !== "repeatable" && isEditedSince(state, record.seq))
+    return settleArguments(execution, place, options.input, new HoldfastError("HF-3101", { step }));
   const { code, message } = new HoldfastError("HF-2126", { step });
   deps.ports.logger.warn(message, { runId, code });
+  return undefined;
 }
 
 /** Lets a person decide while the record belongs to other arguments than those asked for. */

@@ -43,8 +43,9 @@ function recordedOther(
   const loop = kind === "loop" ? undefined : node.loops.get(name);
   if (loop && loop.iteration > 0)
     return { kind: "loop", isWaived: loop.seq < facts.waivedAt, forget: () => node.loops.delete(name) };
+  if (kind === "group" || node.notes.size === 0) return undefined;
   const note = planNote(name);
-  const group = kind === "group" ? undefined : node.notes.get(note);
+  const group = node.notes.get(note);
   const isWaived = (group?.seq ?? 0) < facts.waivedAt;
   return group && { kind: "group", isWaived, forget: () => node.notes.delete(note) };
 }

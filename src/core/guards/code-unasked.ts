@@ -10,15 +10,22 @@ const MOST_NAMED = 100;
 /** From here on, checks that the code of a resumed run asks for everything it has done. */
 export function watchAsking(execution: GuardedRun): void {
   if (execution.restored)
-    execution.asking = { since: execution.writer.row.seq, met: new WeakSet(), fresh: [] };
+    execution.asking = {
+      since: execution.writer.row.seq,
+      met: new WeakSet(),
+      fresh: [],
+      ahead: new WeakSet(),
+    };
 }
 
 /** Called when the code reaches this name. */
-export function met({ asking }: GuardedRun, { node, prefix }: GuardedPlace["scope"], name: string): void {
+export function met({ asking }: GuardedRun, scope: GuardedPlace["scope"], name: string): void {
   if (!asking) return;
+  const { node, prefix, counts } = scope;
   const recorded = node?.records.get(name) ?? node?.loops.get(name);
-  if (recorded) asking.met.add(recorded);
-  else if (asking.fresh.length < MOST_NAMED) asking.fresh.push(prefix + name);
+  if (recorded) return void asking.met.add(recorded);
+  asking.ahead.add(counts);
+  if (asking.fresh.length < MOST_NAMED) asking.fresh.push(prefix + name);
 }
 
 /**

@@ -55,9 +55,9 @@ export class CodeGuard implements Guard {
       this.#execution.wakeGuards();
   }
 
-  async admit({ place, intent }: Admission): Promise<Admitted> {
-    if (intent.effect !== "repeatable" && intent.attempt === 1) await this.hold(place);
-    return undefined;
+  admit({ place, intent }: Admission): Admitted | Promise<Admitted> {
+    if (intent.effect === "repeatable" || intent.attempt > 1) return undefined;
+    return this.hold(place).then(() => undefined);
   }
 
   /** Holds back a new effect while recorded ones are missing. */

@@ -25,6 +25,7 @@ export interface GuardedPlace {
   readonly scope: {
     readonly prefix: string;
     readonly node: ScopeNode | undefined;
+    readonly counts: ReadonlyMap<string, number>;
     readonly frame: GuardedFrame | undefined;
   };
 }
@@ -37,6 +38,8 @@ export interface Asking {
   readonly met: WeakSet<object>;
   /** The keys of new steps that were asked for; the first hundred. */
   readonly fresh: string[];
+  /** The counts of scopes whose code has asked for something new. */
+  readonly ahead: WeakSet<object>;
 }
 
 /** The budget guard's notes about a run. */

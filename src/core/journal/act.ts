@@ -21,7 +21,7 @@ export interface NamedAct extends Act {
   readonly seen?: number;
 }
 
-/** The same act on another run, of which the actor has seen no position. */
+/** Turns an act into one on another run, of which the actor has seen no position. */
 export const unseen = <T extends NamedAct>({ seen: _, ...act }: T): Omit<T, "seen"> => act;
 
 export const because = (act: Act): { reason?: string } => defined({ reason: act.reason });
@@ -44,6 +44,16 @@ export function checkAct(act: NamedAct): void {
     const value = checkText(option, given, 0, most);
     if (option === "reason") checkProse(option, value, most);
     else if (value !== "") checkNamed(option, value, most);
+  }
+}
+
+/** True for who and why as an act may have them. */
+export function isAct(act: NamedAct): boolean {
+  try {
+    checkAct(act);
+    return true;
+  } catch {
+    return false;
   }
 }
 

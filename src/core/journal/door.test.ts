@@ -204,9 +204,16 @@ describe("a run under way that was looked at before", () => {
   });
 });
 
-describe("a run with a status or a control that does not exist", () => {
+describe("a run with a status or a control that does not exist, or values dropped before its end", () => {
   it("does not keep anybody waiting (E16)", async () => {
-    for (const bad of [{ status: "runnin" }, { control: "nine" }, { waiting: [{}] }, { wakeAt: "soon" }]) {
+    const rows = [
+      { status: "runnin" },
+      { control: "nine" },
+      { waiting: [{}] },
+      { wakeAt: "soon" },
+      { prunedAt: 1 },
+    ];
+    for (const bad of rows) {
       const lab = createLab();
       const flow = workflow("flow", (ctx) => ctx.gate("g", { choices: ["yes"] }));
       const engine = lab.engine([flow]);

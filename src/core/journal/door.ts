@@ -62,12 +62,14 @@ export function listed(row: RunRow): RunRow {
 
 /** A problem in the row that no journal could produce. */
 function rowProblem(row: RunRow): string | undefined {
-  const { status, control, waiting, wakeAt, finishedAt, updatedAt, claim, seq, snapshotSeq } = row;
+  const { status, control, waiting, wakeAt, finishedAt, prunedAt, updatedAt, claim, seq, snapshotSeq } = row;
   const isOver = ended(status);
   const says = (what: string): string => `The run's row is ${status} and ${what}.`;
   if (seq < 1 || snapshotSeq > seq) return `The run's row names a position that cannot be: #${seq}.`;
   if (finishedAt !== undefined && isOver !== (finishedAt !== null))
     return says(finishedAt === null ? "has no end" : "has an end");
+  // Only a run that has ended loses all of its values.
+  if (prunedAt !== null && !isOver) return says("has lost its values");
   if ((isOver || status === "paused") && (waiting.length > 0 || control !== "none"))
     return says("has something left to do");
   if (status === "waiting" && waiting.length === 0) return says("names nothing it waits for");

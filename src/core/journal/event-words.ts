@@ -1,5 +1,5 @@
 import { duration, seconds, used } from "../values/amounts.ts";
-import type { JournalEvent } from "./events.ts";
+import type { EventMeta, JournalEvent } from "./events.ts";
 
 /** A short description of an event, from its head only, so it contains no value. */
 export function wordsOf(event: JournalEvent): string {
@@ -75,6 +75,8 @@ function saidOfNote(event: JournalEvent): string {
       return `values read: ${event.meta.what}`;
     case "memory_written":
       return `memory ${event.meta.name} ${event.meta.deleted ? "deleted" : "written"}`;
+    case "stream_written":
+      return saidOfStream(event.meta);
     case "usage_recorded":
       return `used ${used(event.meta) || "nothing"}${event.meta.model === undefined ? "" : ` (${event.meta.model})`}`;
     case "values_dropped":
@@ -91,4 +93,9 @@ function saidOfNote(event: JournalEvent): string {
     default:
       return event.kind.replace(/^(run|step|plan)_/, "").replaceAll("_", " ");
   }
+}
+
+function saidOfStream({ stream, at, count, restarted, closed }: EventMeta["stream_written"]): string {
+  const again = restarted === undefined ? "" : `, anew from ${at} (attempt ${restarted})`;
+  return `stream ${stream}: ${count} items${again}${closed ? ", closed" : ""}`;
 }

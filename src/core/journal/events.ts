@@ -141,6 +141,20 @@ export interface EventMeta {
   plan_made: { steps?: readonly string[]; of?: number };
   value_recorded: { value: number };
   memory_written: { name: string; deleted?: boolean };
+  /**
+   * Items of a stream: `count` of them, the first of which has the number `at`. `by`: the step that wrote them, or with
+   * `inBody` the place in the workflow's function. `restarted`: what had this number and later ones is void, and this is
+   * the attempt that writes it anew.
+   */
+  stream_written: {
+    stream: string;
+    at: number;
+    count: number;
+    by?: string;
+    inBody?: true;
+    restarted?: number;
+    closed?: true;
+  };
   usage_recorded: UsageMeta;
   decision_made: Empty;
   agent_updated: { agent: string };
@@ -267,6 +281,6 @@ interface Stamp {
   readonly at: number;
   readonly epoch: number;
   readonly actor?: string;
-  /** It had a value, which retention has dropped. */
+  /** Set when retention has dropped its value. */
   readonly dropped?: true;
 }

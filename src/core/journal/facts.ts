@@ -25,7 +25,7 @@ export interface Hop extends Migrated {
 export interface ChildFork {
   readonly runId: string;
   readonly at: number;
-  /** It had failed, and the source with it: it is retried from there. */
+  /** Set when the child had failed, and the source with it: it is retried from there. */
   readonly failed?: true;
 }
 

@@ -8,9 +8,12 @@ import { entryPages } from "./read.ts";
 import type { RunState } from "./state.ts";
 import type { Values } from "./values.ts";
 
-/** The number of cached runs, and the longest journal to cache. */
+/** The number of cached runs, and the longest part of a journal to hold for each. */
 const KEPT = 16;
 const MOST_BYTES = 8_000_000;
+
+/** Outcomes of finished steps beyond this length stay in the store: readers ask for what is open, rarely for those. */
+const KEEPS = 65_536;
 
 /** After these events a cached state may hold values that are no longer available. */
 const VOIDS: ReadonlySet<EventKind> = new Set<EventKind>(["values_dropped", "key_wrapped"]);
@@ -28,8 +31,8 @@ export interface LiveRun {
 }
 
 /**
- * The states of runs, for readers. A run is read once from its newest snapshot; after that only new entries are read. A
- * run advanced in this process isn't read at all.
+ * The states of runs, for readers. A run is read once from its newest snapshot, or, where no loop makes one worth it,
+ * all heads of its entries; after that only new entries are read. A run advanced in this process isn't read at all.
  */
 export class Folds {
   readonly #store: Store;
@@ -54,10 +57,14 @@ export class Folds {
     const known = this.#kept.get(row.id);
     // A concurrent reader reads it from the start: two must not update one state.
     this.#kept.delete(row.id);
-    const state =
-      (known && (await this.#since(known, row))) ?? (await loadRun(this.#store, this.#values, row));
-    if (state.tailBytes + state.snapshotBytes <= MOST_BYTES) this.#keep(row, state);
+    const state = (known && (await this.#since(known, row))) ?? (await this.#load(row));
+    const held = state.tailBytes + state.snapshotBytes - (state.unread?.length ?? 0);
+    if (held <= MOST_BYTES) this.#keep(row, state);
     return state;
+  }
+
+  #load(row: RunRow): Promise<RunState> {
+    return loadRun(this.#store, this.#values, row, row.seq, { keeps: KEEPS });
   }
 
   #keep({ id, seq, head }: RunRow, state: RunState): void {

@@ -212,8 +212,10 @@ const FORMER_NAMES: ReadonlyMap<string, string> = new Map([["parent_notified", "
 /** The usual intent; only differences from it are written. */
 const PLAIN_START = { type: "call", effect: "repeatable", attempt: 1, call: 1 } as const;
 
-/** What most intents of a journal are: one object for all of them, because a replay reads thousands. */
-const USUAL_START: StepStarted = Object.freeze({ ...PLAIN_START });
+/** The content of most intents: one object for all of them, because a replay reads thousands. */
+export const USUAL_START: StepStarted = Object.freeze({ ...PLAIN_START });
+
+const NO_DIFFERENCES: Partial<StepStarted> = Object.freeze({});
 
 function lengthened(meta: Partial<StepStarted>): StepStarted {
   for (const _ in meta) return { ...PLAIN_START, ...meta };
@@ -221,6 +223,7 @@ function lengthened(meta: Partial<StepStarted>): StepStarted {
 }
 
 function shortened(meta: StepStarted): Partial<StepStarted> {
+  if (meta === USUAL_START) return NO_DIFFERENCES;
   const { type, effect, attempt, call, ...rest } = meta;
   return {
     ...(type === PLAIN_START.type ? {} : { type }),
@@ -283,7 +286,7 @@ export class ChainCheck {
     return this.follow(entry, parseEntry(this.#runId, entry));
   }
 
-  /** The same for an entry that has been parsed. */
+  /** Takes an entry that has been parsed already. */
   follow<P extends ParsedEntry>(entry: Entry, parsed: P): P {
     if (!this.#chain.isNext(entry.seq)) throw damaged(this.#runId, this.#chain.next, "An entry is missing.");
     if (!this.#chain.take(entry, parsed.prev))

@@ -94,7 +94,8 @@ async function loadFrom(
   return state;
 }
 
-function leaveUnread(unread: UnreadValues, { events, places }: OutlinedEntry): void {
+function leaveUnread(unread: UnreadValues, { events, places, length }: OutlinedEntry): void {
+  unread.length += length;
   for (const [index, place] of places.entries())
     if (place) unread.add((events[index] as JournalEvent).seq, place);
 }
@@ -108,11 +109,12 @@ async function restore(
   const [event] = parsed.events;
   if (event?.kind !== "snapshot_taken" || event.data === undefined)
     throw damaged(row.id, row.snapshotSeq, "There is no snapshot here.");
-  const snapshot = (await values.decode(row.id, event.data)) as Snapshot;
+  const { value, length } = await values.sized(row.id, event.data);
+  const snapshot = value as Snapshot;
   // A snapshot of the first format lacks facts, which are in the journal before it.
   if (!snapshot.facts) throw damaged(row.id, event.seq, "The snapshot is of an older format.");
   const state = restoreSnapshot(snapshot);
   fold?.begin(snapshot.row);
-  state.snapshotBytes = await values.size(row.id, event.data);
+  state.snapshotBytes = length;
   return state;
 }

@@ -29,7 +29,7 @@ export interface ObservedCall {
   readonly attempt: number;
 }
 
-/** What observers may read. */
+/** The part of a run that observers may read. */
 export interface ObservedEngine {
   /** The kind of the store, such as `sqlite`. */
   readonly store: string;

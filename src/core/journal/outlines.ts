@@ -41,7 +41,7 @@ export async function* restoredPages(
 const lengthOf = (page: readonly Entry[]): number =>
   page.reduce((sum, { data }) => sum + (data?.length ?? 0), 0);
 
-/** The same for a state that is looked at: all of it is read and verified at once. */
+/** The entries of a state that is only looked at: all of it is read and verified at once. */
 export async function* wholePages(
   store: Store,
   runId: string,

@@ -8,6 +8,7 @@ import type { Acts, Decide } from "./acts.ts";
 import type { JournalEvent } from "./events.ts";
 import type { Folds } from "./folds.ts";
 import type { Observer } from "./observer.ts";
+import type { RunLogs } from "./run-logs.ts";
 import type { Values } from "./values.ts";
 
 /** The parts of an engine that work on stored runs from outside. */
@@ -22,6 +23,8 @@ export interface EngineParts {
   readonly answerSchemas: AnswerSchemas;
   /** The workflows that this process has code for. */
   readonly workflows: ReadonlyMap<string, Workflow>;
+  /** The lines that workflows write with `ctx.log`. */
+  readonly logs: RunLogs;
   /** Watches what this engine does, if anything does. */
   readonly observer?: Observer | undefined;
   /** Called with the events written to a run, once they are durable. */

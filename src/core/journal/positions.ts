@@ -11,7 +11,7 @@ import { entryPages, headEventAt, headEvents, headsOf } from "./read.ts";
 export interface Remarks {
   /** Only its marks and tags are used here. */
   readonly facts: Facts;
-  /** What the positions are called. */
+  /** The names of the positions. */
   readonly names: Names;
   /** The position of the last drop of values; 0 when there is none. */
   readonly droppedAt: number;

@@ -1,4 +1,12 @@
-import { addUsage, COUNTED, NO_USAGE, type RunProjection, type Waiting, type WaitKind } from "../types.ts";
+import {
+  addUsage,
+  COUNTED,
+  NO_USAGE,
+  type RunProjection,
+  type RunRow,
+  type Waiting,
+  type WaitKind,
+} from "../types.ts";
 import type { EventKind, JournalEvent, Migrated } from "./events.ts";
 import { isForeign } from "./foreign.ts";
 import { dueAt } from "./going-on.ts";
@@ -21,8 +29,38 @@ export function projectAll<R extends RunProjection>(
   return { ...(next as R), updatedAt: events.at(-1)?.at ?? run.updatedAt };
 }
 
+/** A row after an append. */
+interface Advanced {
+  readonly row: RunRow;
+  /** True when nothing but the counts differs. */
+  readonly isCounted: boolean;
+}
+
+/** The owner's row after these events, at its new position. Most appends begin and end steps, and copy it once. */
+export function advanced(row: RunRow, events: readonly JournalEvent[], head: string): Advanced {
+  const seq = row.seq + events.length;
+  if (row.status !== "running" || row.activeAt === null || !events.every(isOrdinary)) {
+    const run = projectAll(row, events, row.parent !== null);
+    return { row: { ...run, seq, head }, isCounted: differsInCounts(run, row) };
+  }
+  const [first] = events;
+  const at = first?.at ?? row.updatedAt;
+  let done = 0;
+  for (const { kind } of events) if (kind === "step_completed") done++;
+  const recoveries = done > 0 ? 0 : row.recoveries;
+  const activeMs = row.activeMs + Math.max(0, at - row.activeAt);
+  const counts = { stepsDone: row.stepsDone + done, recoveries, activeMs, activeAt: at, updatedAt: at };
+  return { row: { ...row, ...counts, seq, head }, isCounted: recoveries === row.recoveries };
+}
+
+/** True for the beginning of a call, and for its end without anything that is counted. */
+const isOrdinary = (event: JournalEvent): boolean =>
+  event.kind === "step_started"
+    ? event.meta.type === "call"
+    : event.kind === "step_completed" && event.meta.usage === undefined;
+
 /** True when nothing but the counts differs. */
-export function differsInCounts(run: RunProjection, before: RunProjection): boolean {
+function differsInCounts(run: RunProjection, before: RunProjection): boolean {
   for (const field of UNCOUNTED) if (run[field] !== before[field]) return false;
   return true;
 }

@@ -24,6 +24,15 @@ export async function* entryPages(
   }
 }
 
+/** Pages of entries for a reader of heads: without the data, where the store can leave it out. */
+export const headPages = (
+  store: Pick<Store, "entries" | "outlines">,
+  runId: string,
+  from: number,
+  upTo: number,
+): AsyncGenerator<readonly Entry[]> =>
+  entryPages({ entries: (store.outlines ?? store.entries).bind(store) }, runId, from, upTo);
+
 /** The entries of {@link entryPages} one by one. */
 export async function* entriesOf(
   store: Pick<Store, "entries">,

@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { HoldfastError } from "../errors.ts";
 import type { Ids } from "../ids.ts";
+import { platform } from "../platform.ts";
 import type { Ports } from "../ports.ts";
 import { claimAfter, refusalAmong, UNCLAIMED } from "../store/claim.ts";
 import type { CommitQueue } from "../store/commit.ts";
@@ -38,7 +39,7 @@ export class ScratchStore implements Store {
   readonly name: string;
   /** Limits count the runs in memory: those stored below don't run here. */
   readonly capabilities = { durability: "none", transactions: false, limits: true } as const;
-  /** The same as below, so that digests recorded there match here. */
+  /** Blinds digests as the store below does, so that those recorded there match here. */
   readonly blinding?: string;
   readonly documents?: Documents;
   readonly #base: Store;
@@ -95,7 +96,7 @@ export class ScratchStore implements Store {
   }
 
   #apply(append: Append, below: RunRow | null, now: number): AppendResult {
-    const { run, entries, head, drop } = structuredClone(append);
+    const { run, entries, head, drop } = platform().clone(append);
     const draft = this.#drafts.get(run.id);
     const row = draft?.row ?? below;
     const drafts = (): RunRow[] => [...this.#drafts.values()].map((one) => one.row);

@@ -94,8 +94,8 @@ export async function loopState(
   initial?: object,
 ): Promise<object | undefined> {
   let current = (state?.value as object | undefined) ?? initial;
-  for (const raw of changes) {
-    const change = (await values.decode(runId, raw)) as Advance;
+  for await (const decoded of values.decodeEach(runId, changes)) {
+    const change = decoded as Advance;
     current = "state" in change ? change.state : applyPatches(current as object, change.patches);
   }
   return current;

@@ -143,6 +143,7 @@ export class RunState {
         this.#note(event);
         return;
       case "content_checked":
+      case "stream_written":
         return;
       case "loop_advanced":
         this.#advance(event);

@@ -21,6 +21,8 @@ export class UnreadValues {
   /** The data of entries, by position. */
   readonly #held = new Map<number, string | null>();
   #reading: Promise<void> | undefined;
+  /** How much of the journal they are, in characters. */
+  length = 0;
   #explain: (found: HoldfastError) => Promise<HoldfastError> = async (found) => found;
 
   constructor(store: Store, runId: string) {

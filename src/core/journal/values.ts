@@ -133,8 +133,9 @@ export class Values {
     }
   }
 
-  /** The value as a replay would see it. */
-  echo({ text, blobs }: Encoded): unknown {
+  /** The value as a replay would see it. One that can't be changed, if it is given, is returned as it is. */
+  echo({ text, blobs }: Encoded, value?: unknown): unknown {
+    if (value !== undefined && typeof value !== "object" && !this.#redact) return value;
     if (blobs.length === 0) return decode(text);
     const found = new Map(blobs.map((blob) => [blob.hash, blob.data]));
     return decode(text, { blob: (hash) => textOf(found, hash) });
@@ -154,9 +155,30 @@ export class Values {
   }
 
   async #decodeBlobs(runId: string, raw: Raw): Promise<unknown> {
-    const text = typeof raw === "string" ? raw : textOf(await this.#blobs(runId, [raw.blob]), raw.blob);
-    const found = await this.#blobs(runId, [...new Set(blobsIn(text ?? ""))]);
-    return decode(text ?? "", { blob: (hash) => textOf(found, hash) });
+    const [text = ""] = await this.#texts(runId, [raw]);
+    const found = await this.#blobs(runId, [...new Set(blobsIn(text))]);
+    return decode(text, { blob: (hash) => textOf(found, hash) });
+  }
+
+  /** The values of a list in few requests, one after another: each is decoded when it is asked for. */
+  async *decodeEach(runId: string, raws: readonly Raw[]): AsyncGenerator<unknown> {
+    for (let from = 0; from < raws.length; from += BLOBS_AT_ONCE) {
+      const texts = await this.#texts(runId, raws.slice(from, from + BLOBS_AT_ONCE));
+      const found = await this.#blobs(runId, [...new Set(texts.flatMap(blobsIn))]);
+      for (const text of texts) yield decode(text, { blob: (hash) => textOf(found, hash) });
+    }
+  }
+
+  /** A stored value and the length of its text, from one read. */
+  async sized(runId: string, raw: Raw): Promise<{ readonly value: unknown; readonly length: number }> {
+    const [text = ""] = await this.#texts(runId, [raw]);
+    return { value: await this.decode(runId, text), length: text.length };
+  }
+
+  async #texts(runId: string, raws: readonly Raw[]): Promise<string[]> {
+    const hashes = raws.flatMap((raw) => (typeof raw === "string" ? [] : [raw.blob]));
+    const found = await this.#blobs(runId, [...new Set(hashes)]);
+    return raws.map((raw) => (typeof raw === "string" ? raw : (textOf(found, raw.blob) ?? "")));
   }
 
   /** Reads these blobs of a run in few requests, for values that are decoded next. What is missing is reported then. */
@@ -188,12 +210,6 @@ export class Values {
     return found;
   }
 
-  /** The length of a stored value's text. */
-  async size(runId: string, raw: Raw | undefined): Promise<number> {
-    if (raw === undefined || typeof raw === "string") return raw?.length ?? 0;
-    return (await this.#store.blobs(runId, [raw.blob])).get(raw.blob)?.length ?? 0;
-  }
-
   /** The beginning of a value's stored text, which is JSON, and the length of all of it. Nothing is decoded. */
   async preview(runId: string, raw: Raw | undefined, most: number): Promise<Preview | null> {
     if (raw === undefined) return null;
@@ -220,7 +236,7 @@ export class Values {
     return this.decode(runId, await this.rawAt(runId, seq));
   }
 
-  /** The same as it is stored. */
+  /** The value recorded at a position, as it is stored. */
   async rawAt(runId: string, seq: number): Promise<Raw | undefined> {
     if (this.#ahead?.runId !== runId || !this.#ahead.values.has(seq)) {
       const entries = await this.#store.entries(runId, { from: seq, limit: READ_AHEAD });

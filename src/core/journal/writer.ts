@@ -1,44 +1,14 @@
 import { detached } from "../detached.ts";
-import type { Ports } from "../ports.ts";
-import type { RecordDraft } from "../records.ts";
-import { claimAfter } from "../store/claim.ts";
 import type { AppendSource, CommitQueue, CommitResult } from "../store/commit.ts";
-import type { Append, Blob, ClaimChange, Entry, Store } from "../store/contract.ts";
-import type { StoreTime } from "../store/time.ts";
+import type { Append } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 import type { Pen } from "./acts.ts";
+import { type Departing, type Departure, departure, type PendingEvent, stamped } from "./departure.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
-import { buildEntry, ChainCheck, innerBlobs } from "./journal.ts";
+import { ChainCheck } from "./journal.ts";
 import { Openings } from "./openings.ts";
-import { recordsOf } from "./placed-records.ts";
-import { differsInCounts, projectAll } from "./project.ts";
 import { entryPages } from "./read.ts";
 import type { RunState } from "./state.ts";
-
-export interface PendingEvent {
-  readonly event: EventDraft;
-  readonly blobs?: readonly Blob[] | undefined;
-  /** The record that shows its value. */
-  readonly record?: RecordDraft | undefined;
-  /** True for an intent, which is held back while the run is told to stop. */
-  intent?: boolean;
-  /** Releases the claim with this event. */
-  readonly release?: boolean;
-  readonly onDurable?: (event: JournalEvent) => void;
-  /** For events that others may decide or change first; called when they did, and then it isn't written. */
-  onOvertaken?: (() => void) | undefined;
-  /** Additional events that overtake it, besides those about its own step. */
-  readonly overtakenBy?: ((event: JournalEvent) => boolean) | undefined;
-  /** Called right before it is written: if its basis is no longer valid, it counts as overtaken. */
-  readonly holds?: (() => boolean) | undefined;
-  /** The intent of an undo: a pause holds it back, a cancel doesn't. */
-  readonly undo?: boolean;
-  /** For events that the run may continue without saving; called when the store fails and runs continue anyway. */
-  onAhead?: (() => void) | undefined;
-}
-
-/** The optional parts of an intent. */
-export type IntentParts = Pick<PendingEvent, "blobs" | "holds">;
 
 export type Depart = (pending: PendingEvent[]) => Append;
 
@@ -61,21 +31,14 @@ export interface WriterHooks {
   quiet(): void;
 }
 
-export interface WriterDeps {
-  readonly store: Store;
+export interface WriterDeps extends Departing {
   readonly queue: CommitQueue;
-  readonly ports: Ports;
-  readonly time: StoreTime;
   readonly hooks: WriterHooks;
-  readonly ttlMs: number;
 }
 
 /** An append in progress, and what to do when it has landed. */
-interface Flight {
+interface Flight extends Omit<Departure, "append"> {
   readonly pending: PendingEvent[];
-  readonly events: JournalEvent[];
-  readonly entry: Entry;
-  readonly row: RunRow;
   readonly sentAt: number;
 }
 
@@ -176,10 +139,10 @@ export class RunWriter implements AppendSource, Pen {
     const { unwritten } = this;
     if (unwritten.length > MAX_UNWRITTEN) return;
     for (const one of unwritten) {
-      const go = one.onAhead;
-      if (!go) continue;
+      const { onAhead } = one;
+      if (!onAhead) continue;
       Object.assign(one, { intent: false, onOvertaken: undefined, onAhead: undefined });
-      go();
+      onAhead.call(one);
     }
   }
 
@@ -335,33 +298,7 @@ export class RunWriter implements AppendSource, Pen {
   }
 
   #depart(pending: PendingEvent[]): Append {
-    const at = this.#deps.time.now();
-    const { epoch, token } = this.row.claim;
-    const { redactor } = this.#deps.ports;
-    const events = pending.map(({ event }, index) =>
-      stamped(redactor ? redactor.event(event) : event, this.row.seq + 1 + index, at, epoch),
-    );
-    const blobs = distinctBlobs(pending);
-    const { entry, head } = buildEntry(events, {
-      prev: this.row.head,
-      seq: this.row.seq + 1,
-      at,
-      epoch,
-      blobs: blobs.length === 0 ? NO_HASHES : namedBlobs(pending),
-      blinding: this.#deps.store.blinding,
-      run: this.row.id,
-    });
-    const hasParent = this.row.parent !== null;
-    const run = projectAll(this.row, events, hasParent);
-    const claim: ClaimChange = pending.some((one) => one.release)
-      ? { kind: "release" }
-      : { kind: "hold", ttlMs: this.#deps.ttlMs };
-    const expect = { seq: this.row.seq, epoch, token };
-    const records = recordsOf(this.#deps.store, pending, events);
-    const small = claim.kind === "hold" && differsInCounts(run, this.row) ? COUNTS_ONLY : undefined;
-    const append: Append = { run, expect, claim, entries: [entry], head, blobs, ...small, ...records };
-    const left = claim.kind === "release" ? { claim: claimAfter(run.claim, claim, at) } : undefined;
-    const row = { ...run, seq: this.row.seq + events.length, head, ...left };
+    const { append, events, entry, row } = departure(this.#deps, this.row, pending);
     this.#flight = { pending, events, entry, row, sentAt: this.#deps.ports.clock.monotonic() };
     return append;
   }
@@ -461,16 +398,6 @@ export class RunWriter implements AppendSource, Pen {
   }
 }
 
-/** Field by field: on the hot path, spreading a union costs several times as much. */
-function stamped(
-  { kind, step, meta, data }: EventDraft,
-  seq: number,
-  at: number,
-  epoch: number,
-): JournalEvent {
-  return { kind, step, meta, data, seq, at, epoch } as JournalEvent;
-}
-
 /** In a running run the body already has its outcomes, so the record keeps only their positions. */
 function lighten(event: JournalEvent): JournalEvent {
   if (event.kind !== "step_completed" && event.kind !== "step_failed") return event;
@@ -480,21 +407,3 @@ function lighten(event: JournalEvent): JournalEvent {
 
 /** The maximum number of unsaved events while a run continues without its store; then it waits. */
 const MAX_UNWRITTEN = 1_000;
-
-const COUNTS_ONLY = { countsOnly: true } as const;
-const NO_BLOBS: readonly Blob[] = [];
-const NO_HASHES: readonly string[] = [];
-
-function distinctBlobs(pending: readonly PendingEvent[]): readonly Blob[] {
-  const all = pending.flatMap((one) => one.blobs ?? NO_BLOBS);
-  return all.length < 2 ? all : [...new Map(all.map((blob) => [blob.hash, blob])).values()];
-}
-
-/** A snapshot points to blobs that earlier entries have named, and is itself read where that matters. */
-function namedBlobs(pending: readonly PendingEvent[]): readonly string[] {
-  const parts = pending.filter((one) => one.blobs !== undefined && one.event.kind !== "snapshot_taken");
-  return innerBlobs(
-    parts.map(({ event }) => event),
-    parts.flatMap(({ blobs }) => blobs ?? NO_BLOBS),
-  );
-}

@@ -11,7 +11,7 @@ export const admissionOf = (
   place: StepPlace,
   options: Admission["options"],
   intent: StepStarted,
-): Admission => ({
+): Admission & { readonly place: StepPlace } => ({
   execution,
   place,
   options,

@@ -7,7 +7,7 @@ import type { Handle } from "./call.ts";
 import { leavesOpen } from "./failures.ts";
 import { defaultRetry, nextRetry, type RetryDecision, retryPolicy } from "./retry.ts";
 
-/** Whether a failed call is tried again, and when. */
+/** Decides whether a failed call is tried again, and when. */
 export function decideRetry<T>(
   execution: ActiveRun,
   open: Handle<T>,

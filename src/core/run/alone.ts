@@ -5,7 +5,7 @@ import type { EngineParts } from "../journal/parts.ts";
 import { isUnbegun } from "../store/claim.ts";
 import { type AloneOptions, type Given, givenEvents } from "./given.ts";
 
-/** What a run gets that is alone with its key. */
+/** The options of a run that is alone with its key. */
 export type GivenAlone = Given & { readonly alone: AloneOptions };
 
 interface Start {

@@ -133,3 +133,38 @@ describe("a step that is begun by hand and not ended (C13)", () => {
     expect(run).toMatchObject({ status: "failed", error: "no" });
   });
 });
+
+describe("a failure that doesn't tell where it comes from", () => {
+  /** As errors of sockets and of native code are: without a frame of the user's code. */
+  const placeless = (): Promise<never> =>
+    Promise.reject(
+      Object.assign(new Error("connect ECONNREFUSED"), { stack: "Error: connect ECONNREFUSED" }),
+    );
+
+  const stacksOf = async (body: (ctx: Context) => Promise<unknown>): Promise<string> => {
+    let seen = "";
+    await ran(async (ctx) => {
+      await body(ctx).catch((error: Error) => (seen = String(error.stack)));
+    });
+    return seen;
+  };
+
+  it("gets the place of the code that awaits its step", async () => {
+    const asks = async (ctx: Context) => {
+      await ctx.step("call", placeless, GIVE_UP);
+    };
+    expect(await stacksOf(asks)).toMatch(/at (?:async )?asks \(.*asked\.test\.ts:\d+:\d+\)/);
+  });
+
+  it("gets it where several are awaited together", async () => {
+    const asksTwo = async (ctx: Context) => {
+      await Promise.all([ctx.step("a", () => 1), ctx.step("b", placeless, GIVE_UP)]);
+    };
+    expect(await stacksOf(asksTwo)).toMatch(/at (?:async )?asksTwo \(.*asked\.test\.ts:\d+:\d+\)/);
+  });
+
+  it("keeps its own place if it has one", async () => {
+    const asks = (ctx: Context) => ctx.step("call", fails, GIVE_UP);
+    expect(await stacksOf(asks)).toMatch(/at .*fails .*asked\.test\.ts/);
+  });
+});

@@ -2,7 +2,7 @@ import type { StepHandle } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
 import { toError } from "../journal/values.ts";
 import { listed } from "../listed.ts";
-import { addSite, type CallSite } from "../values/stack.ts";
+import { addSite, awaitingSite, type CallSite, isPlaceless } from "../values/stack.ts";
 import type { ActiveRun } from "./active-run.ts";
 import type { Frame, Scope } from "./scope.ts";
 
@@ -23,29 +23,29 @@ interface OpenCall {
 
 const isCall = (handle: object): handle is OpenCall => "frame" in handle && "place" in handle;
 
-/** A promise that knows whether it is awaited: `await`, `then`, and combined promises all come here. */
+/**
+ * A promise that knows whether it is awaited. `await`, `then` and combined promises all ask for its constructor first,
+ * and are told that it is an ordinary promise: so an `await` needs no promise around it, and those derived from it are
+ * ordinary ones.
+ */
 class Answer<T> extends Promise<T> {
   heard: (() => void) | undefined;
 
-  /** Promises derived from it are ordinary ones. */
-  static override get [Symbol.species](): PromiseConstructor {
-    return Promise;
-  }
-
-  /** Handles its failure for the run: a failure that nobody awaits belongs to the run and must not end the process. */
-  keep(): void {
-    super.then(undefined, () => undefined);
-  }
-
-  // oxlint-disable-next-line unicorn/no-thenable -- it is a promise, and is meant to be awaited
-  override then<A = T, B = never>(
-    onDone?: ((value: T) => A | PromiseLike<A>) | null,
-    onFailed?: ((error: unknown) => B | PromiseLike<B>) | null,
-  ): Promise<A | B> {
-    this.heard?.();
-    return super.then(onDone, onFailed);
+  /** Reacts to its end without counting as somebody who awaits it. */
+  quietly(reaction: () => void): void {
+    const { heard } = this;
+    this.heard = undefined;
+    super.then(reaction, reaction);
+    this.heard = heard;
   }
 }
+
+Reflect.defineProperty(Answer.prototype, "constructor", {
+  get(this: Answer<unknown>) {
+    this.heard?.();
+    return Promise;
+  },
+});
 
 const unheard = new WeakMap<Scope, Set<Unheard>>();
 const handles = new WeakMap<ActiveRun, Set<OpenCall>>();
@@ -72,26 +72,93 @@ export function asked<T>(
   work: Promise<T>,
   { site, enough = work }: Asked,
 ): Promise<T> {
-  const one: Unheard = { key, enough };
-  const open = unheardIn(scope).add(one);
-  const forget = () => void open.delete(one);
-  const answer = new Answer<T>((resolve, reject) => {
-    const settled = (value: T): void => {
-      forget();
-      resolve(value);
-    };
-    const failed = (error: unknown): void => {
-      addSite(error, site);
-      one.failure = { error };
-      answer.keep();
-      reject(error);
-    };
-    work.then(settled, failed);
-  });
-  answer.heard = forget;
-  if (enough !== work) enough.then(forget, forget);
-  return answer;
+  const request = new Request<T>(scope, key, site, enough);
+  work.then(request.settle, request.fail);
+  if (enough !== work) enough.then(request.forget, request.forget);
+  return request.answer;
 }
+
+/**
+ * A request of the code, from its call to its outcome. Without a given site, its caller is looked for only when it
+ * fails: remembering the calling code of every step would be a quarter of its processor time.
+ */
+export class Request<T> implements Unheard {
+  readonly key: string;
+  readonly answer: Answer<T>;
+  readonly site: CallSite;
+  failure?: { readonly error: unknown };
+  readonly #open: Set<Unheard>;
+  readonly #enough: Promise<unknown> | undefined;
+  #isLocated: boolean;
+  #resolve!: (value: T | Promise<T>) => void;
+  #reject!: (error: unknown) => void;
+
+  constructor(scope: Scope, key: string, site?: CallSite, enough?: Promise<unknown>) {
+    this.key = key;
+    this.site = site ?? {};
+    this.#isLocated = site !== undefined;
+    this.#enough = enough;
+    this.#open = unheardIn(scope).add(this);
+    this.answer = new Answer<T>((resolve, reject) => this.#settleBy(resolve, reject));
+    this.answer.heard = this.forget;
+  }
+
+  #settleBy(resolve: (value: T | Promise<T>) => void, reject: (error: unknown) => void): void {
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  get enough(): Promise<unknown> {
+    return this.#enough ?? new Promise<void>((done) => this.answer.quietly(done));
+  }
+
+  readonly forget = (): void => void this.#open.delete(this);
+
+  readonly settle = (value: T): void => {
+    this.forget();
+    this.#resolve(value);
+  };
+
+  readonly fail = (error: unknown): void => {
+    if (!this.#isLocated && isPlaceless(error)) return void this.locate().then(() => this.fail(error));
+    addSite(error, this.site);
+    this.failure = { error };
+    // Handled for the run: a failure that nobody awaits belongs to the run and must not end the process.
+    this.answer.quietly(ignore);
+    this.#reject(error);
+  };
+
+  /**
+   * Finds the code that awaits the answer. V8 shows it to a reaction whose own promise leads there, so the answer
+   * follows such a promise from here on.
+   */
+  locate(): Promise<void> {
+    if (this.#isLocated) return Promise.resolve();
+    this.#isLocated = true;
+    return new Promise((located) => {
+      const follow = this.#resolve;
+      const outcome = new Promise<T>((resolve, reject) => this.#settleBy(resolve, reject));
+      const { promise, start } = begun();
+      follow(
+        promise.then(() => {
+          awaitingSite(this.site);
+          located();
+          return outcome;
+        }),
+      );
+      // The answer begins to follow in the next microtask.
+      queueMicrotask(start);
+    });
+  }
+}
+
+function begun(): { readonly promise: Promise<void>; readonly start: () => void } {
+  let start = ignore;
+  const promise = new Promise<void>((resolve) => (start = resolve));
+  return { promise, start };
+}
+
+const ignore = (): void => undefined;
 
 /**
  * Delays the end of a function until everything it requested without awaiting has its outcome. An abandoned step would

@@ -8,6 +8,7 @@ import { conform } from "../standard-schema.ts";
 import { leaveOpen, untilDone } from "./asked.ts";
 import type { Execution } from "./execution.ts";
 import { RunContext } from "./run-context.ts";
+import { settleStreams } from "./streams.ts";
 import { compensate, undoFailed } from "./undo.ts";
 import { untilResolved } from "./unresolved.ts";
 
@@ -45,6 +46,7 @@ export async function runBody(execution: Execution): Promise<void> {
     ending = await failure(execution, error);
   }
   leaveOpen(execution);
+  await settleStreams(execution, undefined);
   execution.bodyEnded = true;
   await execution.enter();
   await execution.calls.none();

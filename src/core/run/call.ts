@@ -7,6 +7,7 @@ import { innerAbort } from "./aborts.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { hasLeft, untilDone } from "./asked.ts";
 import { type Address, type Frame, innerScope, type Scope } from "./scope.ts";
+import { settleStreams } from "./streams.ts";
 
 /** Calls of user code: their arguments and their time limit. */
 export interface StepPlace extends Address {
@@ -44,6 +45,7 @@ export class Handle<T> implements OpenStep<T> {
     this.frame = {
       key: place.key,
       effect: started.effect,
+      attempt: started.attempt,
       outer: place.scope.frame,
       usage: undefined,
       waits: 0,
@@ -114,6 +116,8 @@ function whole<T>(
 
 async function wholeLater<T>(execution: ActiveRun, scope: Scope, value: T | Promise<T>): Promise<T> {
   const done = await value;
+  const settling = settleStreams(execution, scope.frame);
+  if (settling) await settling;
   if (hasLeft(execution, scope)) await untilDone(execution, scope);
   return done;
 }
@@ -121,7 +125,7 @@ async function wholeLater<T>(execution: ActiveRun, scope: Scope, value: T | Prom
 const isThenable = (value: unknown): boolean =>
   (typeof value === "object" || typeof value === "function") && value !== null && "then" in value;
 
-/** The same, in the observer's context. */
+/** Calls the function in the observer's context. */
 function observed<T>(
   execution: ActiveRun,
   handle: Handle<T>,

@@ -8,6 +8,7 @@ import type { GuardDeps } from "../guards/port.ts";
 import type { JournalEvent } from "../journal/events.ts";
 import type { Facts } from "../journal/facts.ts";
 import type { Observer } from "../journal/observer.ts";
+import type { RunLogs } from "../journal/run-logs.ts";
 import type { Encoded } from "../journal/values.ts";
 import type { SaveEvery } from "../options.ts";
 import type { Parent, RunRow } from "../types.ts";
@@ -24,6 +25,8 @@ export interface ExecutionDeps extends GuardDeps {
   readonly workflows: ReadonlyMap<string, Workflow>;
   /** The schemas of open gates, for whoever answers them. */
   readonly answerSchemas: AnswerSchemas;
+  /** Takes the lines of `ctx.log`; a run that is only foreseen writes none. */
+  readonly logs?: RunLogs | undefined;
   /** Watches calls, if anything does. */
   readonly observer?: Observer | undefined;
   /** The guards of a run's steps. */

@@ -8,18 +8,13 @@ import { Inspector } from "../guards/inspector.ts";
 import type { Asking, BudgetNotes } from "../guards/port.ts";
 import type { Grant } from "../guards/rate-gate.ts";
 import { hmac } from "../hash.ts";
+import type { IntentParts, PendingEvent } from "../journal/departure.ts";
 import type { EventDraft, JournalEvent } from "../journal/events.ts";
 import { isReopening } from "../journal/going-on.ts";
 import type { RunState } from "../journal/state.ts";
 import { isDamage } from "../journal/unreadable.ts";
 import { forReview } from "../journal/wait-reason.ts";
-import {
-  type IntentParts,
-  type PendingEvent,
-  RunWriter,
-  type Stop,
-  type WriterHooks,
-} from "../journal/writer.ts";
+import { RunWriter, type Stop, type WriterHooks } from "../journal/writer.ts";
 import { isUndo } from "../keys.ts";
 import type { Blob } from "../store/contract.ts";
 import type { RunRow, Waiting } from "../types.ts";
@@ -33,6 +28,7 @@ import { RunMemory } from "./memory.ts";
 import { broken } from "./problems.ts";
 import type { Frame, Scope } from "./scope.ts";
 import { Snapshots } from "./snapshots.ts";
+import { writeStreams } from "./streams.ts";
 import { markFailure, markPhase } from "./triggers.ts";
 import { knowsUndos, mayUndo, undoAndCancel, undoDoubts } from "./undo.ts";
 import { OpenWaits } from "./waiting.ts";
@@ -79,7 +75,7 @@ export class Execution implements ActiveRun {
   readonly inspector: Inspector | undefined;
   /** True when this process didn't start the run. */
   restored = true;
-  /** What the run was granted by its queue's rate: its function must begin in time. */
+  /** The grant of the queue's rate: the run's function must begin in time. */
   grants: readonly Grant[] = [];
   config: Readonly<Record<string, unknown>> = {};
   compensating = false;
@@ -88,7 +84,7 @@ export class Execution implements ActiveRun {
   rejection: unknown;
   /** True when the workflow's function has returned or thrown. */
   bodyEnded = false;
-  /** What to do when the run is told to continue before it has stopped and none of its code is running. */
+  /** Called when the run is told to continue before it has stopped and none of its code is running. */
   onward: (() => void) | undefined;
   /** The number of intents written so far: tells a loop whether an iteration has been made durable. */
   intents = 0;
@@ -218,12 +214,12 @@ export class Execution implements ActiveRun {
    * decided from outside in the meantime and the intent wasn't written. While the store fails and runs continue anyway,
    * a repeatable call's intent need not be durable.
    */
-  intent(event: EventDraft, frame: Frame | undefined, more: IntentParts = {}): Promise<boolean> {
+  intent(event: EventDraft, frame: Frame | undefined, more?: IntentParts): Promise<boolean> {
     this.intents++;
     this.memory.live();
     if (this.#draining) return never();
     this.inspector?.note();
-    return writeIntent(this, event, frame, { ...more, renew: () => this.#renewNow() });
+    return writeIntent(this, event, frame, more, this.#renew);
   }
 
   /** Decides a step without a call: intent and outcome are one write, so that no crash separates them. */
@@ -246,7 +242,7 @@ export class Execution implements ActiveRun {
   }
 
   /** A frozen process wakes up here: it acts only if the store says that it still owns the run. */
-  async #renewNow(): Promise<void> {
+  readonly #renew = async (): Promise<void> => {
     const { token, epoch } = this.writer.row.claim;
     const sentAt = this.deps.ports.clock.monotonic();
     const ttlMs = this.deps.settings.claimMs;
@@ -254,7 +250,7 @@ export class Execution implements ActiveRun {
     const [row] = await this.busy(this.deps.store.renew([claim]));
     if (row) this.writer.deadline = sentAt + ttlMs;
     else this.fence();
-  }
+  };
 
   /**
    * Runs the engine's own work for the run: the run isn't released meanwhile, and a failing store isn't the body's
@@ -464,6 +460,7 @@ export class Execution implements ActiveRun {
       release: true,
       onDurable: () => this.close("waiting"),
     };
+    writeStreams(this);
     this.#phase = { is: "parking", settled, resume, event };
     this.inspector?.note();
     this.writer.record(event);

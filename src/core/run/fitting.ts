@@ -7,7 +7,7 @@ import { conform, type StandardSchema } from "../standard-schema.ts";
 import type { Blob } from "../store/contract.ts";
 import type { ActiveRun } from "./active-run.ts";
 
-/** What a schema made of a value from outside. */
+/** The result of checking a value from outside against its schema. */
 interface Fitted {
   readonly value: unknown;
   /** True when that isn't the value as it came, so that it must be recorded. */
@@ -15,8 +15,8 @@ interface Fitted {
 }
 
 /**
- * What the schema makes of a value that came from outside, or the problem (HF-1042) when it doesn't match. Asked once for
- * each value: the journal says that it was accepted, and as what.
+ * Checks a value that came from outside: what the schema makes of it, or the problem (HF-1042) when it doesn't match. Asked
+ * once for each value: the journal says that it was accepted, and as what.
  */
 async function fit(
   execution: ActiveRun,

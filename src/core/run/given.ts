@@ -11,7 +11,7 @@ import type { Alone, Blob } from "../store/contract.ts";
 import { checkTags, type TagMeta, tagsOfChild } from "../tags.ts";
 import type { Budget, RunTags } from "../types.ts";
 
-/** What a run gets besides its input. */
+/** The things that a run gets besides its input. */
 export interface Given {
   readonly budget: Budget | undefined;
   readonly config: Readonly<Record<string, unknown>> | undefined;

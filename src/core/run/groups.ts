@@ -15,7 +15,7 @@ type Options = EachOptions | SettledOptions;
 
 interface Branch {
   readonly segment: string;
-  /** What it is for: policies receive it, and approvals are bound to it. */
+  /** The item or branch it is for: policies receive it, and approvals are bound to it. */
   readonly about: { readonly item: unknown } | { readonly branch: string };
   readonly work: (call: StepCall) => unknown;
 }

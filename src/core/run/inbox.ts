@@ -29,7 +29,7 @@ export async function inbox<T>(execution: ActiveRun, name: string): Promise<Rece
   return Promise.all(found.map((signal) => received<T>(execution, signal)));
 }
 
-/** The same for messages with a schema. Those that don't match are set aside; the payloads of the others are recorded. */
+/** Takes messages that have a schema. Those that don't match are set aside; the payloads of the others are recorded. */
 async function checkedInbox<T>(
   execution: ActiveRun,
   name: string,

@@ -31,24 +31,29 @@ import { isOtherKind, type Kind, settleKind } from "../guards/code-kind.ts";
 import { met } from "../guards/code-unasked.ts";
 import { argsDigest } from "../guards/subject.ts";
 import { countedName, isOwnName, signalStep } from "../keys.ts";
+import type { Logger } from "../logger.ts";
 import { memoryPeakMb } from "../memory-peak.ts";
 import { checkName, checkSignal, INJECT } from "../names.ts";
 import type { CheckpointTrigger, ChildOptions } from "../options.ts";
 import type { AnySqlHandle, SqlWork } from "../sql.ts";
+import type { StreamOptions, StreamWriter } from "../streams.ts";
 import type { Budget } from "../types.ts";
 import { resolveSecret, type SecretRef } from "../values/secrets.ts";
 import { type CallSite, callSite } from "../values/stack.ts";
 import type { ActiveRun } from "./active-run.ts";
-import { asked, opened } from "./asked.ts";
+import { asked, opened, Request } from "./asked.ts";
 import type { StepPlace } from "./call.ts";
 import { gate } from "./gate.ts";
 import { all, each } from "./groups.ts";
 import { inbox, injected } from "./inbox.ts";
+import { runLog } from "./log.ts";
 import { loop } from "./loop.ts";
+import { isNewStep, NewStep } from "./new-step.ts";
 import { agent, checkpoint, decide, now, plan, random, usage, uuid } from "./notes.ts";
 import { address, nextName } from "./scope.ts";
 import { signal } from "./signal.ts";
 import { beginStep, completeStep, failStep, runStep } from "./steps.ts";
+import { streamsOf } from "./streams.ts";
 import { transaction } from "./transaction.ts";
 import { child, sleep } from "./waits.ts";
 
@@ -61,9 +66,11 @@ function refuseOwnName({ scope: { node }, name: unique }: StepPlace, name: strin
 /** `ctx`: finds the scope of a call and passes it to the module that implements it. */
 export class RunContext implements Context {
   readonly #execution: ActiveRun;
+  readonly log: Logger;
 
   constructor(execution: ActiveRun) {
     this.#execution = execution;
+    this.log = runLog(execution);
   }
 
   get runId(): string {
@@ -88,7 +95,8 @@ export class RunContext implements Context {
     const place: StepPlace = { scope, ...address(scope, name), site };
     if (kind !== "signal") refuseOwnName(place, name);
     if (kind !== "group") this.#execution.code?.asked(place.key);
-    met(this.#execution, scope, place.name);
+    // A group has no record of its own: its members have.
+    if (kind !== "group") met(this.#execution, scope, place.name);
     return isOtherKind(this.#execution, place, kind) ? settleKind(this.#execution, place, kind) : place;
   }
 
@@ -108,12 +116,20 @@ export class RunContext implements Context {
           runStep(this.#execution, { ...(await place), site }, work, options),
         );
       const { scope, name: unique, key } = place;
+      const execution = this.#execution;
       if (scope.node?.records.get(unique)?.status === "completed")
-        return runStep(this.#execution, place, work, options);
-      const site = callSite();
-      return asked(scope, key, runStep(this.#execution, { scope, name: unique, key, site }, work, options), {
-        site,
-      });
+        return runStep(execution, place, work, options);
+      if (!isNewStep(execution, place)) {
+        const site = callSite();
+        return asked(scope, key, runStep(execution, { scope, name: unique, key, site }, work, options), {
+          site,
+        });
+      }
+      // A time limit fails with an error of our own, which has no place, and nobody may be awaiting the step itself.
+      const request = new Request<T>(scope, key, options?.timeoutMs === undefined ? undefined : callSite());
+      const { site, answer } = request;
+      new NewStep(execution, { scope, name: unique, key, site }, work, options, request).begin();
+      return answer;
     } catch (error) {
       return Promise.reject(error);
     }
@@ -235,6 +251,10 @@ export class RunContext implements Context {
     return this.#asked(name, async () =>
       transaction(this.#execution, await this.place(name, "transaction"), work, options),
     );
+  }
+
+  stream<T>(name: string, options?: StreamOptions): StreamWriter<T> {
+    return streamsOf(this.#execution).writer<T>(name, options);
   }
 
   async secret(ref: SecretRef): Promise<string> {

@@ -9,6 +9,7 @@ import { countTogether } from "./note-counts.ts";
 export interface Frame {
   readonly key: string;
   readonly effect: Effect;
+  readonly attempt: number;
   /** The call that contains it. */
   readonly outer: Frame | undefined;
   usage: UsageMeta | undefined;
@@ -67,13 +68,13 @@ export function nextName({ counts }: Scope, name: string, counter = name): strin
 /** A scope below another. Its records are looked up again until found: a retried call meets its own past. */
 class InnerScope implements Scope {
   readonly prefix: string;
-  readonly counts = new Map<string, number>();
   readonly abort: AbortSignal;
   readonly frame: Frame | undefined;
   readonly shared: boolean;
   readonly #outer: Scope;
   readonly #segment: string;
   #node: ScopeNode | undefined;
+  #counts: Map<string, number> | undefined;
 
   constructor(outer: Scope, segment: string, change: ScopeChange) {
     this.#outer = outer;
@@ -82,6 +83,12 @@ class InnerScope implements Scope {
     this.abort = change.abort ?? outer.abort;
     this.frame = change.frame ?? outer.frame;
     this.shared = change.shared ?? outer.shared;
+  }
+
+  /** Made on demand: most calls ask for nothing inside. */
+  get counts(): Map<string, number> {
+    this.#counts ??= new Map();
+    return this.#counts;
   }
 
   get node(): ScopeNode | undefined {
@@ -95,7 +102,7 @@ type ScopeChange = Partial<Pick<Scope, "abort" | "frame" | "shared">>;
 export const innerScope = (outer: Scope, segment: string, change: ScopeChange): Scope =>
   new InnerScope(outer, segment, change);
 
-/** The same addresses with another abort signal. */
+/** A scope with the addresses of another one and its own abort signal. */
 export const siblingScope = (scope: Scope, abort: AbortSignal): Scope => ({
   prefix: scope.prefix,
   get node() {

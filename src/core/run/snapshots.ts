@@ -94,7 +94,7 @@ export class Snapshots {
       event,
       blobs: own ? [...blobs, own] : blobs,
       onDurable: () => probe("C12:after-snapshot", { runId }),
-      // It represents everything before it, and something from outside came first.
+      // A snapshot represents everything before it, and something from outside came first.
       onOvertaken: () => {
         Object.assign(state, before);
         this.#wanted = wasWanted;

@@ -1,10 +1,9 @@
 import type { OpenStep, StepCall, StepHandle, StepOptions, Undo, UndoOptions } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
-import { warnOfInput } from "../guards/code-arguments.ts";
-import { admit } from "../guards/guard.ts";
+import { meetInput } from "../guards/code-arguments.ts";
+import { type Admission, type Admitted, admit } from "../guards/guard.ts";
 import { holdLimits, untilTimely } from "../guards/limit.ts";
-import { argsDigest, hasChanged, stillAdmitted } from "../guards/subject.ts";
-import { fingerprint } from "../hash.ts";
+import { hasChanged, stillAdmitted } from "../guards/subject.ts";
 import type { EventDraft, StepStarted } from "../journal/events.ts";
 import { decidedAt, type StepRecord } from "../journal/records.ts";
 import type { Encoded } from "../journal/values.ts";
@@ -24,10 +23,10 @@ import {
   settleUnknown,
   thrownDoubt,
 } from "./doubt.ts";
-import { leavesUnproven, provesNotDone } from "./failures.ts";
-import { checkKeyOption } from "./key-answer.ts";
+import { provesNotDone } from "./failures.ts";
+import { intended } from "./intended.ts";
 import { recordedValue, refuseInside } from "./recorded.ts";
-import { defaultRetry, isFatal, retryAfterMs, retryPolicy } from "./retry.ts";
+import { isFatal, retryAfterMs } from "./retry.ts";
 import { hasUndosInside, isCancelling, isOpenFailure, mustSettle } from "./undo-doubts.ts";
 
 /**
@@ -44,13 +43,23 @@ export async function runStep<T>(
   // The common case of a replay, on a fast path: every resume walks through the whole history.
   if (known?.status === "completed" && execution.isOpen) {
     if (isCancelling(execution)) await meetUndos(execution, place, work, options, known);
-    if (options.input !== undefined) warnOfInput(execution, place.key, known, options);
+    const meeting = options.input === undefined ? undefined : meetInput(execution, place, known, options);
+    if (meeting) return meeting.then(() => runStep(execution, place, work, options));
     const value = recordedValue(execution, place.key, known);
     return replayed(execution, place, options, known, (value instanceof Promise ? await value : value) as T);
   }
   if (known?.status === "started" && isCancelling(execution))
     await meetUndos(execution, place, work, options, known);
-  let handle = await beginStep(execution, place, options);
+  return callStep(execution, await beginStep(execution, place, options), work);
+}
+
+/** Calls a step that has begun, again after failures as its policy says, and records its outcome. */
+export async function callStep<T>(
+  execution: ActiveRun,
+  begun: StepHandle<T>,
+  work: (call: StepCall) => T | Promise<T>,
+): Promise<T> {
+  let handle = begun;
   while (!handle.done) {
     const open = handle as Handle<T>;
     let value: T;
@@ -227,29 +236,21 @@ async function startStep<T>(
   options: StepOptions<T>,
   record: StepRecord | undefined,
 ): Promise<StepHandle<T>> {
-  const { probe } = execution.deps.ports;
-  const where = { runId: execution.runId, step: place.key };
-  // Checked before anything is done: once the step has failed it is too late.
-  retryPolicy(options.retry, defaultRetry);
-  checkKeyOption(options);
-  const effect = options.effect ?? "repeatable";
-  const call = record?.call ?? execution.state.freeCall(place.key);
-  const args = argsDigest(execution, options);
-  const started: StepStarted = {
-    type: "call",
-    effect,
-    attempt: (record?.attempt ?? 0) + 1,
-    call,
-    ...(effect === "repeatable" ? {} : { key: fingerprint(execution.idempotencyKey(place.key, call)) }),
-    ...(args === undefined ? {} : { args }),
-    ...(options.compensate ? { undo: true as const } : {}),
-    ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
-    ...(record && leavesUnproven(record) ? { unproven: true as const } : {}),
-  };
-  probe("C03:before-intent", where);
-  const { guards } = execution;
+  const started = intended(execution, place, options, record);
+  execution.deps.ports.probe("C03:before-intent", { runId: execution.runId, step: place.key });
   const admission = admissionOf(execution, place, options, started);
-  const answer = admit(guards, admission);
+  return startAdmitted(execution, options, admission, admit(execution.guards, admission), record);
+}
+
+/** Writes the intent of a call as soon as its guards have answered. */
+export async function startAdmitted<T>(
+  execution: ActiveRun,
+  options: StepOptions<T>,
+  admission: Admission & { readonly place: StepPlace },
+  answer: Admitted | Promise<Admitted>,
+  record: StepRecord | undefined,
+): Promise<StepHandle<T>> {
+  const { place, intent: started } = admission;
   const admitted = answer instanceof Promise ? await answer : answer;
   if (admitted && "value" in admitted) return standIn(execution, place, started, admitted);
   if (hasChanged(execution, options, started)) return startStep(execution, place, options, record);
@@ -260,7 +261,17 @@ async function startStep<T>(
     return beginStep(execution, place, options);
   if (admission.grants.length > 0) await untilTimely(execution, admission.grants);
   if (execution.closed) await never();
-  probe("C05:before-call", where);
+  return begunCall(execution, place, options, started);
+}
+
+/** The right to call, once the intent is durable. */
+export function begunCall<T>(
+  execution: ActiveRun,
+  place: StepPlace,
+  options: StepOptions<T>,
+  started: StepStarted,
+): Handle<T> {
+  execution.deps.ports.probe("C05:before-call", { runId: execution.runId, step: place.key });
   execution.calls.start();
   return new Handle(execution, place, options, started);
 }
@@ -291,34 +302,41 @@ export const completeStep = async <T>(execution: ActiveRun, handle: OpenStep<T>,
   endStep(execution, handle as Handle<T>, value);
 
 /** Records the outcome of a call that has returned. A promise only if there is something to wait for. */
-function endStep<T>(execution: ActiveRun, open: Handle<T>, value: T): T | Promise<T> {
-  const { probe } = execution.deps.ports;
+export function endStep<T>(execution: ActiveRun, open: Handle<T>, value: T): T | Promise<T> {
+  const { values, ports } = execution.deps;
   const where = { runId: execution.runId, step: open.step };
-  probe("C07:after-call", where);
+  ports.probe("C07:after-call", where);
   let encoded: Encoded;
   try {
-    encoded = execution.deps.values.encode(open.step, value, open.place.scope.shared);
+    encoded = values.encode(open.step, value, open.place.scope.shared);
   } catch (error) {
     return failStep(execution, open, error) as Promise<never>;
   }
   if (execution.closed) return abandon(execution, open, encoded);
-  const ms = Math.round(execution.deps.ports.clock.monotonic() - open.startedAt);
-  const meta = { ...(ms > 0 ? { ms } : {}), ...(open.frame.usage ? { usage: open.frame.usage } : {}) };
+  const ms = Math.round(ports.clock.monotonic() - open.startedAt);
+  const { usage } = open.frame;
+  const meta = ms > 0 || usage ? { ...(ms > 0 ? { ms } : {}), ...(usage ? { usage } : {}) } : NOTHING;
   const event = { kind: "step_completed", step: open.step, meta, data: encoded.data } as const;
   const write = (saved?: () => void): void =>
     execution.record(event, encoded.blobs, () => {
-      probe("C09:after-completion", where);
+      ports.probe("C09:after-completion", where);
       saved?.();
     });
-  const seen = (): T => {
-    const value = execution.deps.values.echo(encoded) as T;
-    addCompensation(execution, open.place, open.options, undefined, value);
-    return value;
-  };
   const saved = open.options.flush ? new Promise<void>(write) : write();
   execution.callEnded(open.frame);
-  return saved instanceof Promise ? saved.then(seen) : seen();
+  return saved instanceof Promise
+    ? saved.then(() => seen(execution, open, value, encoded))
+    : seen(execution, open, value, encoded);
 }
+
+/** The outcome as the code continues with it: as a replay would see it. */
+function seen<T>(execution: ActiveRun, open: Handle<T>, value: T, encoded: Encoded): T {
+  const echo = execution.deps.values.echo(encoded, value) as T;
+  if (open.options.compensate) addCompensation(execution, open.place, open.options, undefined, echo);
+  return echo;
+}
+
+const NOTHING = Object.freeze({});
 
 /** Another worker has the run: the result is kept as evidence, and this call leads nowhere. */
 function abandon<T>(execution: ActiveRun, open: Handle<T>, encoded: Encoded): Promise<never> {

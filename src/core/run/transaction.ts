@@ -134,7 +134,7 @@ class Attempt<T, S extends AnySqlHandle> {
 
   async run(depart: Depart): Promise<CommitResult> {
     const { store, queue } = this.#execution.deps;
-    // It may have committed while it waited for its turn.
+    // The transaction may have committed while it waited for its turn.
     if (this.#execution.state.find(this.#place.key)?.status === "completed")
       return { ok: false, reason: "conflict", row: null };
     if (!store.transaction)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createLab } from "../../../test/support/lab.ts";
-import { type Context, type Run, workflow } from "../../index.ts";
+import { type Context, type Effect, type Run, workflow } from "../../index.ts";
 
 interface Said {
   readonly run: Run;
@@ -88,6 +88,61 @@ describe("a declared input that differs on replay", () => {
     expect(warnings).toEqual([
       ["HF-2126", "Step pay is asked for with another input than it was called with."],
     ]);
+  });
+});
+
+describe("a declared input that differs since the run was edited", () => {
+  /** A run that has quoted 10 and done `pay` for it, and whose quote is set to 9,999 then. */
+  async function edited(effect: Effect) {
+    const lab = createLab();
+    const paid: number[] = [];
+    const flow = workflow("flow", async (ctx) => {
+      const amount = await ctx.step("quote", () => 10);
+      const receipt = await ctx.step("pay", () => `paid ${paid.push(amount)}`, { input: { amount }, effect });
+      await ctx.signal("go");
+      return receipt;
+    });
+    const engine = lab.engine([flow]);
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    await lab.drive(engine.settled("r"));
+    const result = async (): Promise<unknown> => {
+      await lab.drive(engine.signal("r", "go"));
+      return lab.drive(engine.result("r"));
+    };
+    const set = async (steps: Readonly<Record<string, unknown>>) => {
+      await lab.drive(engine.pause("r"));
+      await lab.drive(engine.settled("r"));
+      await lab.drive(engine.resume("r", { set: { steps } }));
+      return lab.drive(engine.settled("r"));
+    };
+    return { paid, set, result };
+  }
+
+  it.each(["keyed", "once"] as const)(
+    "is asked about where a %s step was done for another (HF-3101)",
+    async (effect) => {
+      const { paid, set, result } = await edited(effect);
+      const run = await set({ quote: 9_999 });
+      expect(run).toMatchObject({
+        status: "waiting",
+        waiting: [{ kind: "review", step: "pay", code: "HF-3101" }],
+      });
+      await set({ pay: "paid 9999 by hand" });
+      expect([await result(), paid]).toEqual(["paid 9999 by hand", [10]]);
+    },
+  );
+
+  it("is asked about until the edit is taken back (HF-3101)", async () => {
+    const { paid, set, result } = await edited("once");
+    await set({ quote: 9_999 });
+    await set({ quote: 10 });
+    expect([await result(), paid]).toEqual(["paid 1", [10]]);
+  });
+
+  it("is a warning where the step only computes", async () => {
+    const { paid, set, result } = await edited("repeatable");
+    await set({ quote: 9_999 });
+    expect([await result(), paid]).toEqual(["paid 1", [10]]);
   });
 });
 

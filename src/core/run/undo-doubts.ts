@@ -6,7 +6,7 @@ import type { ActiveRun } from "./active-run.ts";
 import { leavesOpen, provesNotDone } from "./failures.ts";
 
 /**
- * What a run that is being cancelled must know before it undoes anything. The journal says which steps can be undone
+ * A run that is being cancelled must know the following before it undoes anything. The journal says which steps can be undone
  * and may have been done, whatever their effect class, and whether or not the code reaches them again.
  */
 

@@ -53,7 +53,7 @@ export async function open(
   };
   const isOpened = await execution.intent(event, place.scope.frame, encoded ? { blobs: encoded.blobs } : {});
   if (isOpened) return execution.state.find(place.key) as StepRecord;
-  // It was decided in the meantime: checks again whether that is valid for what is shown now.
+  // The question was decided in the meantime: checks again whether that is valid for what is shown now.
   return open(execution, place, meta, { shown, strict });
 }
 
@@ -208,6 +208,6 @@ async function beginChild(
   const attempt = execution.state.find(place.key)?.attempt ?? 1;
   if (attempt > 1) await execution.busy(engine.resumeChild(id, { step: place.key, attempt }));
   const row = await execution.busy(engine.startChild(workflow, id, input, parent, given).then(insistOn));
-  // It may have ended, and reported that, before this wait was opened again.
+  // The child may have ended, and reported that, before this wait was opened again.
   if (ended(row.status)) await execution.busy(engine.notifyParent(row));
 }

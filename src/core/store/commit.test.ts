@@ -4,7 +4,7 @@ import { createMemoryStore } from "../../stores/memory.ts";
 import { createFakeClock, type FakeClock } from "../../testing/fake-clock.ts";
 import { createFaultyStore, type FaultyStore, type StoreFault } from "../../testing/faulty-store.ts";
 import { checkInvariants } from "../../testing/invariants/invariants.ts";
-import { createEngine } from "../engine.ts";
+import { createEngine } from "../engine/engine.ts";
 import { seededIds } from "../ids.ts";
 import type { JournalEvent } from "../journal/events.ts";
 import { parseEntry } from "../journal/journal.ts";

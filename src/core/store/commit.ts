@@ -60,9 +60,10 @@ export class CommitQueue {
   readonly options: CommitOptions;
   readonly #store: Store;
   readonly #ports: Ports;
-  #dirty = new Set<AppendSource>();
+  readonly #dirty = new Set<AppendSource>();
   #scheduled = false;
-  #writing = false;
+  /** What is on its way to the store. */
+  readonly #sent = new Set<AppendSource>();
   /** The number of durable flushes so far, for benchmarks. */
   flushes = 0;
 
@@ -88,8 +89,14 @@ export class CommitQueue {
     });
   }
 
+  /** True when the store writes runs independently: then none waits for another. */
+  get #isApart(): boolean {
+    return this.#store.capabilities.independent === true;
+  }
+
   #schedule(): void {
-    if (this.#scheduled || this.#writing || this.#dirty.size === 0) return;
+    if (this.#scheduled || this.#dirty.size === 0) return;
+    if (this.#sent.size > 0 && this.#ready().length === 0) return;
     this.#scheduled = true;
     const flush = () => {
       this.#scheduled = false;
@@ -100,11 +107,17 @@ export class CommitQueue {
     else this.#ports.clock.setTimer(flush, restMs);
   }
 
-  #takeAll(): Part[] {
-    const sources = this.#dirty;
-    this.#dirty = new Set();
+  /** Those whose last append has an outcome. */
+  #ready(): readonly AppendSource[] {
+    if (!this.#isApart) return this.#sent.size > 0 ? [] : [...this.#dirty];
+    return [...this.#dirty].filter((source) => !this.#sent.has(source));
+  }
+
+  #takeAll(sources: Iterable<AppendSource>): Part[] {
     const parts: Part[] = [];
-    for (const source of sources) {
+    // A source may be marked again while it is asked.
+    for (const source of Array.from(sources)) {
+      this.#dirty.delete(source);
       const append = this.#ask(source, () => source.take());
       if (append) parts.push({ source, append });
     }
@@ -127,16 +140,20 @@ export class CommitQueue {
   }
 
   #flush(): void {
-    const batch = this.#takeAll();
+    const batch = this.#takeAll(this.#ready());
     if (batch.length === 0) return this.#schedule();
-    this.#writing = true;
+    for (const part of this.#isApart ? batch.map((one) => [one]) : [batch]) this.#send(part);
+  }
+
+  #send(batch: readonly Part[]): void {
+    for (const { source } of batch) this.#sent.add(source);
     const start = this.#ports.clock.monotonic();
     const appends = batch.map(({ append }) => append);
     const written = (settle: () => void): void => {
       const ms = this.#ports.clock.monotonic() - start;
       this.health.writes.add(ms);
       this.options.onFlush?.(appends, ms);
-      this.#writing = false;
+      for (const { source } of batch) this.#sent.delete(source);
       this.flushes++;
       settle();
       this.#schedule();
@@ -163,7 +180,7 @@ export class CommitQueue {
         const missing: Part[] = [];
         for (const part of batch) if (!(await this.#landed(part.append))) missing.push(part);
         // If the store answers, newer appends are tried as well: whether it accepts any shows where the fault is.
-        const more = this.#takeAll();
+        const more = this.#isApart ? [] : this.#takeAll(this.#dirty);
         batch = [...batch, ...more];
         const results = await this.#together([...missing, ...more], attempt);
         this.health.saved();

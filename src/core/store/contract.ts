@@ -46,6 +46,8 @@ export interface Store {
   blobs(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The beginning of a blob, without reading the rest; missing in a store that reads blobs as a whole. */
   peek?(runId: string, hash: string, most: number): Promise<BlobStart | null>;
+  /** The hashes of all blobs that are stored for the run; missing in a store that can't list them. */
+  blobNames?(runId: string): Promise<readonly string[]>;
   /** Runs newest first (`createdAt`, then id, both descending), one page at a time. */
   list(query: RunQuery): Promise<RunPage>;
   /** How many runs match, in one look at an index; missing in a store that can only list them. */
@@ -98,8 +100,12 @@ export interface StoreCapabilities {
   readonly transactions: false | "sync" | "async";
   /** The tables of records that it writes with an append. A store without this is given no records. */
   readonly records?: readonly RecordTable[];
+  /** True when dropped records of agents can go to the table `agent_checkpoints_archive`. */
+  readonly archives?: boolean;
   /** True when a claim may be limited by how many runs of a queue are running, and a create by what else is there. */
   readonly limits?: boolean;
+  /** True when each run is written on its own, so that no append should wait for those of other runs. */
+  readonly independent?: boolean;
 }
 
 /** Which store this is, and since when. */
@@ -189,7 +195,7 @@ export interface Append {
   readonly countsOnly?: true;
   /** Only for a create without limits, and only with `capabilities.limits`; a store without it throws HF-3092. */
   readonly alone?: Alone;
-  /** In order, without a gap; one, unless a run is created as a copy of another, or erased. */
+  /** In order, without a gap; one, unless a run is a copy of another, comes back from another store, or is erased. */
   readonly entries: readonly Entry[];
   /** The hash of the last entry's head: the run's new head. */
   readonly head: string;

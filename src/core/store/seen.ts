@@ -52,6 +52,7 @@ export class SeenStore implements Store {
   readonly count?: NonNullable<Store["count"]>;
   readonly peek?: NonNullable<Store["peek"]>;
   readonly outlines?: NonNullable<Store["outlines"]>;
+  readonly blobNames?: NonNullable<Store["blobNames"]>;
   readonly transaction?: SqlTransaction;
   readonly #base: Store;
   readonly #onBack: (error: HoldfastError) => void;
@@ -70,6 +71,8 @@ export class SeenStore implements Store {
     const peek = base.peek?.bind(base);
     const outlines = base.outlines?.bind(base);
     if (outlines) this.outlines = (...range) => this.#ask(() => outlines(...range));
+    const blobNames = base.blobNames?.bind(base);
+    if (blobNames) this.blobNames = (runId) => this.#ask(() => blobNames(runId));
     if (peek) this.peek = (...blob) => this.#ask(() => peek(...blob));
     if (count) this.count = (query) => this.#ask(() => count(query));
     if (base.documents) this.documents = this.#askedDocuments(base.documents);

@@ -1,5 +1,6 @@
 import { HoldfastError } from "../errors.ts";
 import { digest } from "../hash.ts";
+import { platform } from "../platform.ts";
 import { forbidden, MAX_DEPTH, NAMED } from "./decode.ts";
 import { hasAccess, isAccess, ownValue, type PartsLeft, partsLeft, plainParts, read } from "./error-parts.ts";
 import { shortStack } from "./stack.ts";
@@ -251,8 +252,11 @@ function isError(value: object): boolean {
   return value instanceof Error || Object.prototype.toString.call(value) === "[object Error]";
 }
 
+/** Only Node has it. */
+const BUFFER: unknown = globalThis.Buffer?.prototype;
+
 function isBytes(value: object, proto: unknown): value is Uint8Array {
-  return (proto === Uint8Array.prototype || proto === Buffer.prototype) && ArrayBuffer.isView(value);
+  return (proto === Uint8Array.prototype || proto === BUFFER) && ArrayBuffer.isView(value);
 }
 
 function className(proto: unknown): string {
@@ -306,7 +310,7 @@ function writeObject(state: State, value: object, depth: number): string {
   if (proto === Date.prototype) return `{"$":["Date",${Date.prototype.getTime.call(value)}]}`;
   if (isError(value)) return writeError(state, value, depth);
   if (isBytes(value, proto)) {
-    const base64 = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64");
+    const base64 = platform().toBase64(value);
     return `{"$":["Bytes",${writeText({ ...state, redact: undefined }, base64)}]}`;
   }
   if (proto === Set.prototype) {

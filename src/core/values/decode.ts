@@ -1,4 +1,5 @@
 import { HoldfastError } from "../errors.ts";
+import { platform } from "../platform.ts";
 
 /** The reading half of the codec; codec.ts describes the format. */
 export interface DecodeOptions {
@@ -133,7 +134,7 @@ function reviveTag(tag: unknown, keys: number, depth: number, blobs: Blobs): unk
 
 function bytes(base64: unknown): Uint8Array {
   must(typeof base64 === "string" && base64.length % 4 === 0 && BASE64.test(base64));
-  return new Uint8Array(Buffer.from(base64, "base64"));
+  return platform().fromBase64(base64);
 }
 
 function blobText(hash: unknown, blobs: Blobs): string {

@@ -141,26 +141,41 @@ const isEngineFrame = (line: string): boolean => {
   return isOwn(file) || /^node:|\/node_modules\/holdfast\/dist\//.test(file);
 };
 
-/** The place in user code that called a verb of `ctx`. Its text is made only if somebody reads it. */
+/** The place in user code that called a verb of `ctx`, or awaits it. Its text is made only if somebody reads it. */
 export interface CallSite {
   readonly stack?: string;
 }
 
 const SITE_FRAMES = 8;
 
+/** Enough to get from the engine, through an agent or a graph, to the user's code. */
+const AWAITING_FRAMES = 30;
+
+const IS_FIXED = Object.getOwnPropertyDescriptor(Error, "stackTraceLimit")?.writable === false;
+
 /** Remembers the calling code. */
-export function callSite(): CallSite {
-  const site: CallSite = {};
+export const callSite = (): CallSite => capture({}, SITE_FRAMES, callSite);
+
+/** Remembers the code that awaits what the current reaction decides. */
+export const awaitingSite = (site: CallSite): CallSite => capture(site, AWAITING_FRAMES, awaitingSite);
+
+function capture(site: CallSite, frames: number, above: (...given: never[]) => unknown): CallSite {
+  // In a sandbox the limit can't be set, and there is no code of the user's to point at.
+  if (IS_FIXED) return site;
   const limit = Error.stackTraceLimit;
-  Error.stackTraceLimit = SITE_FRAMES;
-  Error.captureStackTrace?.(site, callSite);
+  Error.stackTraceLimit = frames;
+  Error.captureStackTrace?.(site, above);
   Error.stackTraceLimit = limit;
   return site;
 }
 
+/** True for an error that doesn't tell where in the user's code it comes from. */
+export const isPlaceless = (error: unknown): boolean =>
+  error instanceof Error && placeOf(error) === undefined;
+
 /** Adds the calling code to an error that has no place of its own, as Node does for awaited functions. */
 export function addSite(error: unknown, site: CallSite | undefined): void {
-  if (!(error instanceof Error) || site === undefined || placeOf(error)) return;
+  if (!(error instanceof Error) || site === undefined || !isPlaceless(error)) return;
   const frames = parts(site.stack ?? "").frames.filter((line) => !isEngineFrame(line));
   if (!frames.some(isUserFrame)) return;
   try {

@@ -28,7 +28,7 @@ export const isHolderGone = (
   { processes }: Pick<Ports, "processes">,
 ): boolean => claim.token !== null && processes.isGone(claim.token);
 
-/** What is known of a lost worker: whether it is provably gone, and when its claim ended, unless that was freed. */
+/** The facts about a lost worker: whether it is provably gone, and when its claim ended, unless that was freed. */
 export const lossOf = (
   row: Pick<RunRow, "claim">,
   ports: Pick<Ports, "processes">,

@@ -114,6 +114,7 @@ const TYPES: Readonly<Record<EngineEventType, true>> = {
   plan_made: true,
   value_recorded: true,
   memory_written: true,
+  stream_written: true,
   usage_recorded: true,
   decision_made: true,
   agent_updated: true,

@@ -1,8 +1,8 @@
-import { getHeapStatistics } from "node:v8";
+import { nodeModule } from "../platform.ts";
 
 /** The share of the heap that is in use, from 0 to 1. */
 export function heapPressure(): number {
-  const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
+  const { used_heap_size: used, heap_size_limit: limit } = nodeModule("node:v8").getHeapStatistics();
   return used / limit;
 }
 

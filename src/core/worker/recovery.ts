@@ -29,7 +29,7 @@ export interface RecoveryOptions {
   /** The takeover from which each is reported as `recovery_alarm`. Default 2. */
   readonly alarmAfter?: number;
   /**
-   * What becomes of a run that can't be restored: its state is damaged, or no migration leads to the code's major
+   * The fate of a run that can't be restored: its state is damaged, or no migration leads to the code's major
    * version. `park` (the default): it waits for a person. `fresh`: its workflow is started again with its input, as a
    * new run whose config lists the effects that may happen twice, and the old run waits for review. Runs that another
    * run started are always parked.

@@ -1,5 +1,8 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { createMemoryStore } from "../../stores/memory.ts";
+import { markOf, systemProcesses } from "../process-proof.ts";
 import { WorkerRegistry } from "./registry.ts";
 
 const clock = { time: 1_800_000_000_000, now: () => clock.time };
@@ -41,6 +44,28 @@ describe("the workers of a store", () => {
     await registry.remove("a");
     await registry.remove("a");
     expect(await registry.list()).toEqual([]);
+  });
+
+  it("count as stale at once when their process on this machine was killed", async () => {
+    const store = createMemoryStore({ clock });
+    const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1_000)"], { stdio: "ignore" });
+    await once(child, "spawn");
+    const processes = { mark: markOf(child.pid ?? 0, ""), isGone: systemProcesses.isGone };
+    await new WorkerRegistry(store, () => `v${++versions}`, processes).beat(worker("killed"));
+    const registry = new WorkerRegistry(store, () => `v${++versions}`);
+    await registry.beat(worker("alive"));
+    const standing = async () => (await registry.list()).map(({ owner, isStale }) => [owner, isStale]);
+    expect(await standing()).toEqual([
+      ["alive", false],
+      ["killed", false],
+    ]);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    expect(await standing()).toEqual([
+      ["alive", false],
+      ["killed", true],
+    ]);
+    expect(Object.keys((await registry.list())[0] ?? {})).not.toContain("mark");
   });
 
   it("can't be listed in a store that keeps no documents (HF-5000)", async () => {

@@ -1,5 +1,6 @@
 import type { Workflow } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
+import { type Processes, systemProcesses } from "../process-proof.ts";
 import type { Store } from "../store/contract.ts";
 import type { Documents, StoredDocument } from "../store/documents.ts";
 import type { Budget } from "../types.ts";
@@ -43,8 +44,13 @@ export interface WorkerRecord {
 
 /** A worker in the list. */
 export interface ListedWorker extends WorkerRecord {
-  /** True when it has missed beats: it is stuck, cut off from the store, or dead. */
+  /** True when it has missed beats, or its process is gone: it is stuck, cut off from the store, or dead. */
   readonly isStale: boolean;
+}
+
+interface MarkedRecord extends WorkerRecord {
+  /** Tells other processes of the machine whether this one is alive; older versions wrote none. */
+  readonly mark?: string;
 }
 
 const KIND = "worker";
@@ -61,10 +67,16 @@ const PAGE = 200;
 export class WorkerRegistry {
   readonly #store: Pick<Store, "name" | "now" | "documents">;
   readonly #newVersion: () => string;
+  readonly #processes: Processes;
 
-  constructor(store: Pick<Store, "name" | "now" | "documents">, newVersion: () => string) {
+  constructor(
+    store: Pick<Store, "name" | "now" | "documents">,
+    newVersion: () => string,
+    processes: Processes = systemProcesses,
+  ) {
     this.#store = store;
     this.#newVersion = newVersion;
+    this.#processes = processes;
   }
 
   /** The workers that have been heard of within a minute, in order of their names. The others are forgotten. */
@@ -78,13 +90,18 @@ export class WorkerRegistry {
       });
       for (const one of page) {
         const record = recordOf(one);
-        if (record && record.beat > now - GONE_MS)
-          there.push({ ...record, isStale: record.beat <= now - STALE_MS });
+        if (record && record.beat > now - GONE_MS) there.push(this.#listed(record, now));
         else await this.#forget(one);
       }
       after = page.at(-1)?.key;
       if (page.length < PAGE) return there;
     }
+  }
+
+  /** One of this machine whose process is provably gone has missed its next beat already. */
+  #listed({ mark, ...record }: MarkedRecord, now: number): ListedWorker {
+    const isGone = mark !== undefined && this.#processes.isGone(`.${mark}`);
+    return { ...record, isStale: isGone || record.beat <= now - STALE_MS };
   }
 
   /**
@@ -104,7 +121,8 @@ export class WorkerRegistry {
     const key = worker.owner;
     for (;;) {
       const found = await this.#documents.read(KIND, key);
-      const value = JSON.stringify({ ...worker, beat: await this.#store.now() } satisfies WorkerRecord);
+      const { mark } = this.#processes;
+      const value = JSON.stringify({ ...worker, mark, beat: await this.#store.now() } satisfies MarkedRecord);
       const put = { version: this.#newVersion(), value };
       const [isWritten] = await this.#documents.write([
         { kind: KIND, key, expect: found?.version ?? null, put },
@@ -131,8 +149,8 @@ export class WorkerRegistry {
   }
 }
 
-/** What another version has written in another form is left out. */
-function recordOf({ value }: StoredDocument): WorkerRecord | undefined {
+/** Leaves out entries that another version has written in another form. */
+function recordOf({ value }: StoredDocument): MarkedRecord | undefined {
   const record = JSON.parse(value) as Partial<WorkerRecord>;
   const isWhole =
     typeof record.owner === "string" && typeof record.beat === "number" && Array.isArray(record.workflows);

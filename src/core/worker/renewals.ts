@@ -28,7 +28,8 @@ export class Renewals {
       const renewed = this.#renew().finally(() => this.later());
       detached(renewed, ports.logger, "renewing claims");
     };
-    this.#cancel = ports.clock.setTimer(renew, Math.min(settings.claimMs / 3, HEAR_MS));
+    const ms = Math.min(settings.claimMs / 3, HEAR_MS);
+    this.#cancel = ports.clock.setTimer(renew, ms, { upkeep: true });
   }
 
   stop(): void {

@@ -4,7 +4,7 @@ import { checkName } from "../names.ts";
 import type { WorkerRegistry } from "./registry.ts";
 
 /**
- * What a run of a workflow is created with, by the workflow's name: from the code here, or else from what a live worker
+ * Finds what a run of a workflow is created with, by the workflow's name: from the code here, or else from what a live worker
  * has registered. A check of the input can't be registered, so that workflows with one are started where their code is.
  */
 export async function workflowNamed(

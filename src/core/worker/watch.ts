@@ -58,6 +58,7 @@ export class RunWatch {
     runId: string,
     done: (row: RunRow) => boolean,
     goOn: (row: RunRow | undefined) => void,
+    roundMs = this.#roundMs,
   ): Promise<RunRow> {
     const read = patientRead(this.#store, this.#queue, this.#ports);
     for (;;) {
@@ -67,7 +68,7 @@ export class RunWatch {
         wake = resolve;
       });
       const unwatch = this.#watch(runId, wake);
-      const cancel = this.#ports.clock.setTimer(wake, this.#roundMs);
+      const cancel = this.#ports.clock.setTimer(wake, roundMs);
       try {
         const row = this.#active(runId)?.writer.row ?? (await read(runId));
         if (row === null) throw new HoldfastError("HF-1001", { run: runId });
@@ -107,7 +108,7 @@ export class RunWatch {
     if (isWritten) keepRecent(this.#endings, runId, { row, event: last }, MOST_ENDINGS);
     else this.#endings.delete(runId);
     const watchers = this.#watchers.get(runId);
-    if (watchers && events.some((event) => event.kind.startsWith("run_")))
+    if (watchers && events.some(({ kind }) => kind.startsWith("run_") || kind === "stream_written"))
       for (const wake of watchers) wake(isWritten ? row : undefined);
   }
 

@@ -38,7 +38,7 @@ interface ExecuteOptions {
   readonly died?: boolean;
   /** Since when it has waited for its key. */
   readonly keyless?: number | undefined;
-  /** What its queue's rate has granted. */
+  /** The grant of the queue's rate. */
   readonly grant?: Grant | undefined;
 }
 

@@ -1,4 +1,4 @@
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import type { SloReport } from "../../core/manage/slo/slo.ts";
 import type { Labels, LabelValues, Metric, MetricSpec, Point } from "./registry.ts";
 import { READ } from "./specs.ts";

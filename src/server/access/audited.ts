@@ -5,6 +5,11 @@ import type { Declared } from "../contract/declare.ts";
 import type { OperationId } from "../contract/paths.ts";
 import type { Principal } from "./permission.ts";
 
+/** What the log calls it by. */
+export interface Named {
+  readonly id: string;
+}
+
 type Params = Readonly<Record<string, string>>;
 
 /** Acts on one run that its journal doesn't hold afterwards. */
@@ -27,7 +32,7 @@ export const isStoreAct = ({ id, about }: Declared, isAct: boolean): boolean =>
 
 /** What the audit log says of a request. */
 export function storeAct(
-  { id }: Pick<Declared, "id">,
+  { id }: Named,
   { actor, credential }: Principal,
   { run, ...params }: Params,
   reason: string | undefined,
@@ -42,7 +47,7 @@ const wordsOf = (id: string): string => id.replaceAll(/[A-Z]/g, (letter) => `_${
 /** Records that somebody was refused, then refuses them. */
 export async function recordDenial(
   audit: AuditRecorder,
-  operation: Pick<Declared, "id">,
+  operation: Named,
   principal: Principal,
   params: Params,
   error: unknown,

@@ -6,6 +6,7 @@ import { createMemoryStore } from "../../stores/memory.ts";
 import { createApp } from "../app.ts";
 import type { Declared } from "../contract/declare.ts";
 import { allOperations } from "../contract/operations.ts";
+import { allStreamMethods } from "../streams/methods.ts";
 import { createIdentify } from "./identify.ts";
 import { type Permission, ROLES, type Role, type Scope } from "./permission.ts";
 import { Tokens } from "./tokens.ts";
@@ -30,6 +31,7 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
   previewState: ["state:read", "run"],
   readConversation: ["state:read", "run"],
   listEvents: ["runs:read", "run"],
+  listLogs: ["runs:read", "run"],
   getCost: ["runs:read", "run"],
   listCosts: ["runs:read", "store"],
   listCheckpoints: ["runs:read", "run"],
@@ -129,6 +131,13 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
   getStore: ["runs:read", "list"],
   getOpenApi: ["runs:read", "list"],
   getDocs: ["runs:read", "list"],
+  createStream: ["streams:write", "store"],
+  appendStream: ["streams:write", "store"],
+  readStream: ["streams:read", "store"],
+  headStream: ["streams:read", "store"],
+  deleteStream: ["streams:write", "store"],
+  readRunStream: ["streams:read", "run"],
+  headRunStream: ["streams:read", "run"],
 };
 
 const ROLE_NAMES = Object.keys(ROLES) as Role[];
@@ -195,14 +204,23 @@ interface Answer {
 
 const PARAMS: Readonly<Record<string, string>> = { at: "1", name: "view", code: "HF-1001" };
 
-async function ask({ method, path }: Declared, run: string, who: string): Promise<Answer> {
+const OF_HEAD: Readonly<Record<number, string>> = { 401: "HF-6050", 403: "HF-6051", 404: "HF-1001" };
+
+/** Operations of the API, and methods of the protocol of streams. */
+type Guarded = Pick<Declared, "permission" | "about" | "path"> & {
+  readonly id: string;
+  readonly method: string;
+};
+const GUARDED: readonly Guarded[] = [...allOperations, ...allStreamMethods];
+
+async function ask({ method, path }: Guarded, run: string, who: string): Promise<Answer> {
   const url = path.replace(/\{(\w+)\}/g, (_, name: string) => (name === "run" ? run : (PARAMS[name] ?? "x")));
   const token = bearers.get(who);
   const headers = {
     "content-type": "application/json",
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
   };
-  const body = method === "GET" || method === "DELETE" ? {} : { body: "{}" };
+  const body = ["GET", "HEAD", "DELETE"].includes(method) ? {} : { body: "{}" };
   const response = await fetch(new Request(`http://localhost${url}`, { method, headers, ...body }));
   const { status } = response;
   if (response.headers.get("content-type")?.startsWith("text/event-stream")) {
@@ -211,6 +229,8 @@ async function ask({ method, path }: Declared, run: string, who: string): Promis
   }
   const text = await response.text();
   const isProblem = response.headers.get("content-type") === "application/problem+json";
+  // The answer to HEAD has no body.
+  if (method === "HEAD") return { status, code: OF_HEAD[status], text };
   return { status, code: isProblem ? (JSON.parse(text) as { code: string }).code : undefined, text };
 }
 
@@ -222,12 +242,12 @@ const withoutRun = ({ text }: Answer, run: string): string => text.replaceAll(ru
 
 describe("the matrix of operations, roles, runs and credentials (A2)", () => {
   it("has an expectation for every operation, and the contract agrees", () => {
-    const contract = allOperations.map(({ id, permission, about }) => [id, permission, about]);
-    const expected = allOperations.map(({ id }) => [id, ...(EXPECTED[id] ?? ["missing here"])]);
+    const contract = GUARDED.map(({ id, permission, about }) => [id, permission, about]);
+    const expected = GUARDED.map(({ id }) => [id, ...(EXPECTED[id] ?? ["missing here"])]);
     expect(contract).toEqual(expected);
   });
 
-  for (const operation of allOperations) {
+  for (const operation of GUARDED) {
     const [needs, about] = EXPECTED[operation.id] ?? ["admin", "store"];
 
     it(`lets only the right ones call ${operation.id}`, async () => {

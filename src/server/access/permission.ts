@@ -14,6 +14,10 @@ export const PERMISSIONS = [
   "audit:read",
   /** Schedules, queues, workers: see and change how work is handed out. */
   "flow:manage",
+  /** What runs stream to their readers, and the streams that clients keep. */
+  "streams:read",
+  /** Create, write, close and delete the streams that clients keep. */
+  "streams:write",
   /** Delete, import, export with values, tokens, settings. */
   "admin",
 ] as const;
@@ -27,6 +31,8 @@ export const ROLES = {
   auditor: ["runs:read", "metrics:read", "audit:read", "state:read"],
   /** For Prometheus: it can't list runs. */
   scraper: ["metrics:read"],
+  /** For programs that show answers as they are made, or keep streams of their own: they see no runs. */
+  streamer: ["streams:read", "streams:write"],
   admin: PERMISSIONS,
 } as const satisfies Readonly<Record<string, readonly Permission[]>>;
 export type Role = keyof typeof ROLES;

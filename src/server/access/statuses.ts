@@ -13,6 +13,7 @@ export const ACCESS_STATUS: Partial<Record<ErrorCode, number>> = {
   "HF-6057": 429,
   "HF-6061": 404,
   "HF-6062": 400,
+  "HF-4366": 409,
   "HF-6064": 400,
   "HF-6069": 429,
   "HF-6085": 403,

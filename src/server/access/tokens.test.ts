@@ -129,7 +129,7 @@ describe("tokens", () => {
   it("are named by id, or by a name that only one of them has", async () => {
     const { tokens } = stage();
     const [one, two] = [await tokens.create(ada), await tokens.create(ada)];
-    await expect(tokens.revoke("ci", "root")).rejects.toMatchObject({ code: "HF-6062" });
+    await expect(tokens.revoke("ci", "root")).rejects.toMatchObject({ code: "HF-4366" });
     await tokens.revoke(one.info.id, "root");
     expect((await tokens.revoke("ci", "root")).id).toBe(two.info.id);
     await expect(tokens.revoke("nothing", "root")).rejects.toMatchObject({ code: "HF-6061" });

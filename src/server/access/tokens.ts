@@ -6,7 +6,6 @@ import type { Documents } from "../../core/store/documents.ts";
 import { type Principal, permissionsOf } from "./permission.ts";
 import { changeDocument, everyDocument } from "./shared-document.ts";
 import {
-  badToken,
   infoOf,
   type NewToken,
   readRecord,
@@ -200,7 +199,7 @@ export class Tokens {
     if (!one) throw new HoldfastError("HF-6061", { token: named });
     if (!another) return one.id;
     const ids = (live.length > 0 ? live : found).map(({ id }) => id).join(", ");
-    throw badToken(`several tokens are called ${named}`, `They are ${ids}.`, "Say which one, by its id.");
+    throw new HoldfastError("HF-4366", { name: named, ids });
   }
 
   #read(id: string, value: string): TokenRecord | null {

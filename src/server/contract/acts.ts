@@ -103,7 +103,7 @@ export const actOperations = {
   sendSignal: declare("sendSignal", {
     summary: "Puts a message into the run's mailbox.",
     ...act,
-    verb: { library: "engine.signal", cli: "none: a signal is a message between programs" },
+    verb: { library: "engine.signal", cli: "signal" },
     body: z.strictObject({ ...why, name: z.string().min(1).max(128), payload: value.exactOptional() }),
     answer: runItem,
   }),
@@ -207,7 +207,7 @@ export const actOperations = {
     verb: { library: "engine.transfer.importRuns", cli: "import" },
     body: z.strictObject({
       bundle: z.string().meta({ description: "The bundle, as export gives it" }),
-      onConflict: z.enum(["refuse", "skip"]).exactOptional(),
+      onConflict: z.enum(["refuse", "skip", "update"]).exactOptional(),
     }),
     bodyLimit: 64 * 1024 * 1024,
     answer: z.object({

@@ -18,6 +18,7 @@ export const PATHS = {
   readStep: "POST /v1/runs/{run}/step",
   getLineage: "GET /v1/runs/{run}/lineage",
   listEvents: "GET /v1/runs/{run}/events",
+  listLogs: "GET /v1/runs/{run}/logs",
   getCost: "GET /v1/runs/{run}/cost",
   getTrail: "GET /v1/runs/{run}/trail",
   pauseRun: "POST /v1/runs/{run}/pause",

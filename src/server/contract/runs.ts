@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { LOG_LEVELS } from "../../core/log-line.ts";
 import { COST_GROUPS } from "../../core/manage/reports/cost-report.ts";
 import { NEED_KINDS } from "../../core/manage/status/needs-you.ts";
 import { RUN_STATUSES } from "../../core/types.ts";
@@ -29,6 +30,7 @@ import {
   eventLine,
   gate,
   lineage,
+  logLine,
   outline,
   replay,
   statePreview,
@@ -188,6 +190,20 @@ export const runOperations = {
       limit: z.number().int().min(1).max(500).default(200),
     }),
     answer: z.object({ events: z.array(eventLine), next: z.number().nullable() }),
+  }),
+  listLogs: declare("listLogs", {
+    summary: "The newest lines that the workflow wrote with ctx.log, oldest first.",
+    ...read,
+    verb: { library: "engine.reports.logs", cli: "logs" },
+    query: z.strictObject({
+      level: z.enum(LOG_LEVELS).exactOptional().meta({ description: "This level and above" }),
+      step: step.exactOptional().meta({ description: "Only this step and those inside it" }),
+      limit: z.number().int().min(1).max(1_000).default(200),
+    }),
+    answer: z.object({
+      lines: z.array(logLine),
+      more: z.boolean().meta({ description: "True when there are older lines" }),
+    }),
   }),
   getCost: declare("getCost", {
     summary:

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { LOG_LEVELS } from "../../core/log-line.ts";
 import { COST_GROUPS } from "../../core/manage/reports/cost-report.ts";
 import { RUN_STATUSES, WAIT_KINDS } from "../../core/types.ts";
 import { budget, count, progress, stepUnderWay, time, usage, waiting } from "./shapes.ts";
@@ -63,6 +64,15 @@ export const eventLine = z.object({
   kind: z.string(),
   actor: z.string().exactOptional(),
   reason: z.string().exactOptional(),
+});
+
+export const logLine = z.object({
+  at: time,
+  level: z.enum(LOG_LEVELS),
+  message: z.string(),
+  step: z.string().exactOptional(),
+  attempt: z.number().exactOptional(),
+  fields: z.record(z.string(), z.unknown()).exactOptional(),
 });
 
 const cost = { tokens: z.number(), costUsd: z.number(), unpriced: z.number() };

@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.ts";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import type { Logger } from "../../core/logger.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { ChangeFeed, type Feed, type Read } from "./feed.ts";

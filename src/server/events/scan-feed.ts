@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.ts";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import type { Logger } from "../../core/logger.ts";
 import { keepRecent } from "../../core/recent.ts";
 import type { Run, RunStatus } from "../../core/types.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.ts";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import type { Scope } from "../access/permission.ts";
 import type { Hub } from "./hub.ts";
 

@@ -51,14 +51,23 @@ export function isOrigin(text: string): boolean {
   }
 }
 
-const ALLOWED = "authorization, content-type, idempotency-key, if-match, last-event-id, x-holdfast-reason";
+/** The headers of the Durable Streams protocol, for pages that read and write streams. */
+const STREAM_REQUEST =
+  "stream-closed, stream-expires-at, stream-fork-offset, stream-fork-sub-offset, stream-forked-from, stream-seq, stream-ttl";
+const STREAM_ANSWER =
+  "stream-closed, stream-cursor, stream-expires-at, stream-next-offset, stream-sse-data-encoding, stream-ttl, stream-up-to-date";
+const PRODUCER = "producer-epoch, producer-id, producer-seq";
+const PRODUCER_ANSWER = "producer-epoch, producer-expected-seq, producer-received-seq, producer-seq";
+
+const ALLOWED = `authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, x-holdfast-reason, ${STREAM_REQUEST}, ${PRODUCER}`;
+const EXPOSED = `etag, location, retry-after, ${STREAM_ANSWER}, ${PRODUCER_ANSWER}`;
 
 /** What a listed page is told. It sends a token of its own; cookies are never accepted from elsewhere. */
 export const corsHeaders = (origin: string): Record<string, string> => ({
   "access-control-allow-origin": origin,
   "access-control-allow-headers": ALLOWED,
   "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
-  "access-control-expose-headers": "etag, location, retry-after",
+  "access-control-expose-headers": EXPOSED,
   "access-control-max-age": "600",
   vary: "origin",
 });

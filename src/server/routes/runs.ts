@@ -60,6 +60,7 @@ export const runRoutes: Handlers<keyof typeof runOperations> = {
 
   getOutline: async ({ engine, params, query }) => engine.reports.outline(params.run, query),
   listEvents: async ({ engine, params, query }) => engine.reports.events(params.run, query),
+  listLogs: async ({ engine, params, query }) => engine.reports.logs(params.run, query),
   getStep: async ({ engine, params, query }) => engine.reports.step(params.run, query.step),
 
   async readStep({ engine, params, body: { step, reason }, act: { actor } }) {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { useFolders } from "../../../test/support/folders.ts";
-import { createEngine } from "../../core/engine.ts";
+import { createEngine } from "../../core/engine/engine.ts";
 import { workflow } from "../../core/workflow.ts";
 import { openFileStore } from "./index.ts";
 

@@ -95,7 +95,13 @@ export class PostgresStore implements Store {
   }
 
   get capabilities(): StoreCapabilities {
-    return { durability: this.#durability, transactions: "async", records: TABLES, limits: true };
+    return {
+      durability: this.#durability,
+      transactions: "async",
+      records: TABLES,
+      archives: true,
+      limits: true,
+    };
   }
 
   identity(): Promise<StoreIdentity> {
@@ -185,6 +191,14 @@ export class PostgresStore implements Store {
       const text = `SELECT blob.hash, blob.data FROM ${at}runs AS run JOIN ${at}blobs AS blob ON blob.run = run.n
         WHERE run.id = $1 AND blob.hash = ANY ($2::text[])`;
       return new Map((await database.query(text, [runId, hashes])) as readonly [string, string][]);
+    });
+  }
+
+  blobNames(runId: string): Promise<readonly string[]> {
+    const { at } = this.#place;
+    return this.#call(async (database) => {
+      const text = `SELECT blob.hash FROM ${at}runs AS run JOIN ${at}blobs AS blob ON blob.run = run.n WHERE run.id = $1`;
+      return (await database.query(text, [runId])).map(([hash]) => hash as string);
     });
   }
 

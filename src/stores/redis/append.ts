@@ -4,6 +4,7 @@ import { type RunRow, terminal } from "../../core/types.ts";
 import type { Commands } from "./commands.ts";
 import { texts } from "./commands.ts";
 import { type Bucket, bucketOf, type Layout, laneOf, placeOf, taggedLists } from "./keys.ts";
+import { recordField } from "./records.ts";
 import { toMember, toRow, toTexts } from "./rows.ts";
 import { APPEND, RENEW } from "./scripts.ts";
 
@@ -118,7 +119,7 @@ function keysOf(bucket: Bucket, { run }: Append, { workflow, place, lane }: Stan
 }
 
 function argsOf(to: Writing, append: Append, from: Standing): readonly (string | number)[] {
-  const { run, expect, claim, entries, blobs, drop } = append;
+  const { run, expect, claim, entries, blobs, drop, records = [] } = append;
   const { identity, projection } = toTexts(append);
   const {
     owner = null,
@@ -153,8 +154,7 @@ function argsOf(to: Writing, append: Append, from: Standing): readonly (string |
     (claim.kind === "release" && claim.epoch) || 0,
     drop?.entries.length ?? 0,
     ...(drop?.entries ?? []),
-    drop?.blobs.length ?? 0,
-    ...(drop?.blobs ?? []),
+    ...counted([...(drop?.blobs ?? []), ...(drop?.records ?? []).map(recordField)]),
     entries.length,
     ...entries.flatMap((entry) => [
       entry.seq,
@@ -162,10 +162,13 @@ function argsOf(to: Writing, append: Append, from: Standing): readonly (string |
       entry.data === null ? 0 : 1,
       entry.data ?? "",
     ]),
-    blobs.length,
+    blobs.length + records.length,
     ...blobs.flatMap(({ hash, data }) => [hash, data]),
+    ...records.flatMap((record) => [recordField(record.seq), JSON.stringify(record)]),
   ];
 }
+
+const counted = (fields: readonly string[]): readonly (string | number)[] => [fields.length, ...fields];
 
 /** True when the run has ended for good and isn't pinned. A failed run may still be resumed. */
 const mayExpire = ({ status, finishedAt, pinned, openChildren }: Append["run"]): boolean =>

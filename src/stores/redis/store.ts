@@ -1,6 +1,7 @@
 import { badOption } from "../../core/check-options.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Logger } from "../../core/logger.ts";
+import type { StoredRecord } from "../../core/records.ts";
 import { refuseLimits } from "../../core/store/claim.ts";
 import type {
   Append,
@@ -17,6 +18,7 @@ import type {
 import type { Documents } from "../../core/store/documents.ts";
 import { checkLimit } from "../../core/store/query.ts";
 import type { RunRow } from "../../core/types.ts";
+import { FastRecords } from "../fast-records.ts";
 import { appendBatch, renewBatch, type Writing } from "./append.ts";
 import { type Commands, text, texts } from "./commands.ts";
 import { documentsIn } from "./documents.ts";
@@ -25,6 +27,7 @@ import { allBuckets, bucket, bucketOf, metaKey } from "./keys.ts";
 import { dueRuns, listRuns, readRow } from "./listing.ts";
 import { Lists } from "./lists.ts";
 import { type Prepared, prepare, renameStore } from "./prepare.ts";
+import { readRecords } from "./records.ts";
 import { toEntries } from "./rows.ts";
 import { ENTRIES } from "./scripts.ts";
 import { checkServers } from "./settings.ts";
@@ -42,6 +45,8 @@ export interface RedisSetup {
 
 const PREFIX = /^[\w.:-]{1,64}$/;
 const MOST_BLOBS = 1000;
+/** How long the keys live that show an agent's newest checkpoint to other programs. */
+const KEY_TTL_MS = 7 * 24 * 3_600_000;
 
 /**
  * Runs in a Redis server or cluster. One script is one append: it checks, writes the run and moves it between lists,
@@ -54,6 +59,7 @@ export class RedisStore implements Store {
   readonly #place: string;
   readonly #standings: Writing["standings"] = new Map();
   readonly #lists: Lists;
+  readonly #shown: FastRecords;
   #durability: StoreCapabilities["durability"] = "none";
   #prepared: Prepared | undefined;
   #turn = 0;
@@ -70,11 +76,13 @@ export class RedisStore implements Store {
       call: (work) => this.#call(({ commands }) => work(commands)),
       incarnation: async () => (await this.#writing()).incarnation,
     });
+    this.#shown = new FastRecords({ primary: this, cache: keysOn(setup), ttlOf: () => KEY_TTL_MS });
     this.#lists = new Lists((runs) => setup.logger.warn("runs were missing in lists and are back", { runs }));
   }
 
   get capabilities(): StoreCapabilities {
-    return { durability: this.#durability, transactions: false, limits: false };
+    const records = ["agent_checkpoints"] as const;
+    return { durability: this.#durability, transactions: false, limits: false, records };
   }
 
   identity(): Promise<StoreIdentity> {
@@ -125,7 +133,17 @@ export class RedisStore implements Store {
   append(batch: readonly Append[]): Promise<readonly AppendResult[]> {
     return this.#call(async () => {
       refuseLimits(this.name, batch);
-      return appendBatch(await this.#writing(), batch);
+      const gone = await this.#shown.before(batch);
+      const results = await appendBatch(await this.#writing(), batch);
+      await this.#shown.after(batch, results, gone);
+      return results;
+    });
+  }
+
+  records(runId: string): Promise<readonly StoredRecord[]> {
+    return this.#call(async ({ commands }) => {
+      const [, , , key] = bucketOf((await this.#writing()).layout, runId).run(runId);
+      return readRecords(commands, key);
     });
   }
 
@@ -158,6 +176,13 @@ export class RedisStore implements Store {
         });
       }
       return found;
+    });
+  }
+
+  blobNames(runId: string): Promise<readonly string[]> {
+    return this.#call(async ({ commands }) => {
+      const [, , , key] = bucketOf((await this.#writing()).layout, runId).run(runId);
+      return texts(await commands.send(key, ["HKEYS", key])).map(String);
     });
   }
 
@@ -227,4 +252,23 @@ export class RedisStore implements Store {
       throw storeError(error, this.#place, performance.now() - start);
     }
   }
+}
+
+/**
+ * The keys for other programs. They lie in other slots than their runs, so they follow the append instead of being part of
+ * it; one that can't be written never fails the append, which has the checkpoint.
+ */
+function keysOn({ commands, logger }: RedisSetup): ConstructorParameters<typeof FastRecords>[0]["cache"] {
+  const send = async (key: string, args: readonly string[]): Promise<void> => {
+    try {
+      await commands.send(key, args);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      logger.warn("a key that shows an agent's checkpoint was not written", { key, message });
+    }
+  };
+  return {
+    set: (key, value, ttlMs) => send(key, ["SETEX", key, String(Math.ceil(ttlMs / 1000)), value]),
+    remove: (key) => send(key, ["DEL", key]),
+  };
 }

@@ -120,10 +120,20 @@ export class Connection {
   }
 
   get identity(): StoreIdentity {
-    const meta = new Map(this.prepare(SQL.meta).all() as [string, string][]);
-    const [incarnation = "", secret = ""] = [meta.get("incarnation"), meta.get("secret")];
+    const meta = new Map(this.prepare(SQL.meta).all() as [string, unknown][]);
     const restoredAt = meta.get("restored_at");
-    return { incarnation, secret, ...(restoredAt === undefined ? {} : { restoredAt: Number(restoredAt) }) };
+    return {
+      incarnation: this.#own(meta, "incarnation"),
+      secret: this.#own(meta, "secret"),
+      ...(restoredAt === undefined ? {} : { restoredAt: Number(restoredAt) }),
+    };
+  }
+
+  /** Without its secret the store would make other idempotency keys, and without its incarnation it would be another one. */
+  #own(meta: ReadonlyMap<string, unknown>, key: string): string {
+    const value = meta.get(key);
+    if (typeof value === "string" && value !== "") return value;
+    throw new HoldfastError("HF-3014", { file: this.file, message: `its table meta has no valid ${key}` });
   }
 
   prepare(sql: string): SqliteStatement {

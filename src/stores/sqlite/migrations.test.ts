@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { contentsOf, makeVersion1, withFile } from "../../../test/support/version-1.ts";
-import { createEngine, type Engine } from "../../core/engine.ts";
+import { createEngine, type Engine } from "../../core/engine/engine.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { workflow } from "../../core/workflow.ts";
 import { accepted, step } from "../../testing/conformance/index.ts";

@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { DatabaseSync } from "@photostructure/sqlite";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import type { SqlHandle } from "../../core/sql.ts";
 import type { Store } from "../../core/store/contract.ts";
@@ -335,6 +336,20 @@ describe("a store that loses its file", () => {
     await expect(store.append([step(row)])).rejects.toMatchObject({ code: "HF-3013" });
     expect(await store.read(row.id)).toEqual(row);
     await accepted(store, step(row));
+  });
+
+  it.each([
+    "UPDATE meta SET key = 'hncarnation' WHERE key = 'incarnation'",
+    "UPDATE meta SET key = 'recret' WHERE key = 'secret'",
+    "UPDATE meta SET value = '' WHERE key = 'secret'",
+    "DELETE FROM meta",
+  ])("is not opened without knowing who it is, or as somebody else: %s", async (damage) => {
+    const file = newFile();
+    await (await open({ file })).close();
+    const db = new DatabaseSync(file);
+    db.exec(damage);
+    db.close();
+    await expect(open({ file })).rejects.toMatchObject({ code: "HF-3014" });
   });
 
   it("says so when the file is damaged", async () => {

@@ -81,6 +81,7 @@ export const SQL = {
   peek: `SELECT substr(data, 1, ?), length(data) FROM run_blobs WHERE run = (${NUMBER}) AND hash = ?`,
   blobs: `SELECT hash, data FROM run_blobs WHERE run = (${NUMBER})
     AND hash IN (SELECT value FROM json_each(?))`,
+  blobNames: `SELECT hash FROM run_blobs WHERE run = (${NUMBER})`,
   // The index of due runs has the order needed here, within one priority.
   due: `SELECT ${ROW} FROM runs INDEXED BY runs_due WHERE priority = ? AND wake_at <= ? AND claim_until <= ?
     AND workflow IN (SELECT value FROM json_each(?)) ORDER BY wake_at, id LIMIT ?`,

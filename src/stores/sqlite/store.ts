@@ -56,6 +56,7 @@ export class SqliteStore implements Store {
     durability: "power-loss",
     transactions: "sync",
     records: TABLES,
+    archives: true,
     limits: true,
   } as const;
   readonly documents = documentsIn({
@@ -133,6 +134,15 @@ export class SqliteStore implements Store {
       const found = connection.prepare(SQL.blobs).all(runId, JSON.stringify(hashes));
       return new Map(found as [string, string][]);
     });
+  }
+
+  blobNames(runId: string): Promise<readonly string[]> {
+    return this.#look((connection) =>
+      connection
+        .prepare(SQL.blobNames)
+        .all(runId)
+        .map(([hash]) => String(hash)),
+    );
   }
 
   peek(runId: string, hash: string, most: number): Promise<BlobStart | null> {

@@ -3,9 +3,9 @@ import { defined } from "../../core/defined.ts";
 import { type Logger, silentLogger } from "../../core/logger.ts";
 import { checkStore } from "../../core/store/check-store.ts";
 import type { Append, Store, StoreIdentity } from "../../core/store/contract.ts";
+import { FastRecords } from "../fast-records.ts";
 import { checkOptions } from "../options.ts";
 import { type Cache, PatientCache } from "./cache.ts";
-import { FastRecords } from "./fast-records.ts";
 import { Copies } from "./store.ts";
 
 export type { Cache } from "./cache.ts";
@@ -62,9 +62,6 @@ export function createTieredStore(options: TieredOptions): Store {
     return identity;
   };
   const fast = new FastRecords({ primary, cache, ttlOf: (workflow) => copies.ttlOf(workflow) });
-  const records = primary.records?.bind(primary);
-  const changes = primary.changes?.bind(primary);
-  const hear = primary.hear?.bind(primary);
   const mark = primary.markRestored?.bind(primary);
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
@@ -80,16 +77,20 @@ export function createTieredStore(options: TieredOptions): Store {
     ...(mark ? { markRestored: async () => known(await mark()) } : {}),
     now: () => primary.now(),
     ...writes(primary, copies, fast),
-    ...(records ? { records } : {}),
-    ...(changes ? { changes } : {}),
-    ...(hear ? { hear } : {}),
     ...(primary.documents ? { documents: primary.documents } : {}),
     renew: (batch) => primary.renew(batch),
     read: (runId) => primary.read(runId),
     entries: (runId, range) => copies.entries(runId, range),
     blobs: (runId, hashes) => copies.blobs(runId, hashes),
     list: (query) => primary.list(query),
-    ...defined({ count: primary.count?.bind(primary), size: primary.size?.bind(primary) }),
+    ...defined({
+      records: primary.records?.bind(primary),
+      changes: primary.changes?.bind(primary),
+      hear: primary.hear?.bind(primary),
+      count: primary.count?.bind(primary),
+      size: primary.size?.bind(primary),
+      blobNames: primary.blobNames?.bind(primary),
+    }),
     due: (query) => primary.due(query),
     setCacheTtl: (ttlOf) => copies.limit(ttlOf),
     close: () => (closing ??= close()),

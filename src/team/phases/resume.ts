@@ -1,5 +1,5 @@
 import { checkKeys, checkMethod, checkParts } from "../../core/check-options.ts";
-import type { Engine } from "../../core/engine.ts";
+import type { Engine } from "../../core/engine/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { checkId } from "../../core/ids.ts";
 import type { Run } from "../../core/types.ts";

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { digest } from "../../core/hash.ts";
 import { accepted, anEntry, creation, step } from "./fixtures.ts";
 import type { Behaviour, Bench } from "./suite.ts";
 
@@ -59,6 +60,15 @@ export const exactValues: Behaviour = {
       const outlines = await store.outlines?.("run-1", { from: 2, limit: 5 });
       const expected = entries.slice(1).map((one) => ({ ...one, data: one.data === null ? null : "" }));
       assert.deepEqual(outlines ?? expected, expected);
+    },
+
+    "list the blobs of a run, where they can": async ({ store }) => {
+      const blobs = ["one", "two"].map((data) => ({ hash: digest(data), data }));
+      await accepted(store, creation({ blobs }));
+      const names = await store.blobNames?.("run-1");
+      const expected = blobs.map(({ hash }) => hash).sort();
+      assert.deepEqual(names ? [...names].sort() : expected, expected);
+      assert.deepEqual((await store.blobNames?.("nobody")) ?? [], []);
     },
 
     "keep every field of a run": async ({ store }) => {

@@ -22,6 +22,7 @@ import { projections } from "./projections.ts";
 import { prunedRuns } from "./pruned-runs.ts";
 import { records } from "./records.ts";
 import { reopening } from "./reopening.ts";
+import { keptStreams, streams } from "./streams.ts";
 import type { Behaviour, Bench, MovableClock } from "./suite.ts";
 import { priorities, tags } from "./tags.ts";
 import { transactions } from "./transactions.ts";
@@ -79,6 +80,8 @@ const BEHAVIOURS: readonly Behaviour[] = [
   aloneWithKey,
   documents,
   keptDocuments,
+  streams,
+  keptStreams,
   missing,
   reopening,
   closing,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { accepted, creation, everythingOf, refused, step } from "./fixtures.ts";
+import { accepted, anEntry, creation, everythingOf, refused, step } from "./fixtures.ts";
 import type { Behaviour } from "./suite.ts";
 
 export const positions: Behaviour = {
@@ -16,6 +16,17 @@ export const positions: Behaviour = {
         [1, 2, 6],
       );
       assert.equal(third.head, "run-1#6");
+    },
+
+    "take several entries in one append, all of them or none": async ({ store }) => {
+      const first = await accepted(store, creation());
+      const entries = [2, 3, 4].map((seq) => anEntry(seq, { data: `"${seq}"` }));
+      const append = step(first, { entries });
+      const after = await accepted(store, append);
+      assert.deepEqual([after.seq, after.head], [4, append.head]);
+      assert.deepEqual((await everythingOf(store, "run-1")).entries.slice(1), entries);
+      await refused(store, append, "conflict");
+      assert.equal((await everythingOf(store, "run-1")).entries.length, 4);
     },
 
     "refuse an append that is behind": async ({ store }) => {

@@ -1,4 +1,4 @@
-import { createEngine, type Engine } from "../../core/engine.ts";
+import { createEngine, type Engine } from "../../core/engine/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { lastSegment } from "../../core/keys.ts";
 import type { Store } from "../../core/store/contract.ts";

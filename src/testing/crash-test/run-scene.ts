@@ -2,7 +2,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Workflow } from "../../core/context.ts";
-import { createEngine, type Engine } from "../../core/engine.ts";
+import { createEngine, type Engine } from "../../core/engine/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { type Ids, systemIds } from "../../core/ids.ts";
 import { silentLogger } from "../../core/logger.ts";

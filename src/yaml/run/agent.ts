@@ -1,4 +1,5 @@
-import { type AgentResult, type AgentSpec, runAgent } from "../../agent/run-agent.ts";
+import type { AgentResult, AgentSpec } from "../../agent/agent-spec.ts";
+import { runAgent } from "../../agent/run-agent.ts";
 import type { AgentTool } from "../../agent/tool.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { RetryPolicy } from "../../core/options.ts";

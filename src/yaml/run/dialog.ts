@@ -1,5 +1,6 @@
+import type { AgentSpec } from "../../agent/agent-spec.ts";
 import type { Message } from "../../agent/model.ts";
-import { type AgentSpec, runAgent } from "../../agent/run-agent.ts";
+import { runAgent } from "../../agent/run-agent.ts";
 import type { AgentOf } from "../schema/agents.ts";
 import type { FlowRun } from "./machine.ts";
 

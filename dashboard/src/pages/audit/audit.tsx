@@ -11,6 +11,7 @@ import { When } from "../../ui/time.tsx";
 import { RangePicker, useRange } from "../range.tsx";
 import { actWord } from "./act-words.ts";
 import { Evidence } from "./evidence.tsx";
+import { Heads } from "./heads.tsx";
 import { Verify } from "./verify.tsx";
 
 type Line = AnswerOf<"listActs">["acts"][number];
@@ -85,6 +86,7 @@ function Acts() {
         </Loaded>
       </div>
       <div className="flex flex-col gap-5">
+        <Heads />
         <Verify />
         <Evidence />
       </div>

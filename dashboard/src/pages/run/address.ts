@@ -11,7 +11,7 @@ export interface RunPlace {
 }
 
 export const VIEWS = ["outline", "graph", "timeline"] as const;
-export const BELOW = ["events", "conversation", "audit", "cost"] as const;
+export const BELOW = ["events", "logs", "conversation", "audit", "cost"] as const;
 export type View = (typeof VIEWS)[number];
 export type Below = (typeof BELOW)[number];
 

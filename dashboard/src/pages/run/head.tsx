@@ -6,7 +6,7 @@ import { TEXT } from "../../text.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { CopyButton } from "../../ui/copy.tsx";
 import { Headline } from "../../ui/headline.tsx";
-import { countText, moneyText } from "../../ui/numbers.ts";
+import { costText, countText, moneyText } from "../../ui/numbers.ts";
 import { Since, spanText, When } from "../../ui/time.tsx";
 import { Lineage } from "./lineage.tsx";
 import type { Outline } from "./outline/tree.ts";
@@ -138,7 +138,7 @@ function Facts({
       </Fact>
       {run.claim.owner === null ? null : <Fact name={facts.worker}>{run.claim.owner}</Fact>}
       <Fact name={facts.cost}>
-        {moneyText(run.usage.costUsd)}
+        {costText(run.usage)}
         {run.usage.tokens > 0 ? (
           <span className="text-soft"> · {TEXT.run.tokens(countText(run.usage.tokens))}</span>
         ) : null}

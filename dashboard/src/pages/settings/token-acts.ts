@@ -12,6 +12,7 @@ export const ROLES = [
   "operator",
   "approver",
   "auditor",
+  "streamer",
   "admin",
 ] as const satisfies readonly Role[];
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Engine } from "../../../core/engine.ts";
+import type { Engine } from "../../../core/engine/engine.ts";
 import type { Store } from "../../../core/store/contract.ts";
 import { everyRun } from "../../../core/store/query.ts";
 import type { RunRow } from "../../../core/types.ts";

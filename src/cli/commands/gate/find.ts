@@ -1,5 +1,5 @@
 import type { OpenGate } from "../../../core/control/decisions.ts";
-import type { Engine } from "../../../core/engine.ts";
+import type { Engine } from "../../../core/engine/engine.ts";
 import { HoldfastError } from "../../../core/errors.ts";
 import { endsIn } from "../../../core/keys.ts";
 import { nearest } from "../../../core/nearest.ts";

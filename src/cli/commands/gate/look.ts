@@ -74,7 +74,7 @@ export const show = defineCommand({
       data: { ...gateData(gate, !context.options.masked), progress: progress.text },
       text: [
         `${paint.bold(oneLine(address))}   ${paint.yellow(`‖ waiting for you ${coarse(Math.max(0, now - gate.since))}`)}`,
-        `  ${progress.text} complete${gate.until === null ? "" : ` · answers itself ${when(gate.until, now, host.stdout.isTTY)}`}`,
+        `  ${progress.total === undefined ? progress.text : `${progress.text} complete`}${gate.until === null ? "" : ` · answers itself ${when(gate.until, now, host.stdout.isTTY)}`}`,
         ...(value === undefined
           ? []
           : ["", ...value.split("\n").map((line) => `  ${paint.dim("│")} ${line}`)]),

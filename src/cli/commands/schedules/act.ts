@@ -1,5 +1,5 @@
 import { defined } from "../../../core/defined.ts";
-import type { Engine } from "../../../core/engine.ts";
+import type { Engine } from "../../../core/engine/engine.ts";
 import { HoldfastError } from "../../../core/errors.ts";
 import { OVERLAPS, type ScheduleOptions } from "../../../core/schedule-options.ts";
 import { defineCommand, type Values } from "../../command.ts";

@@ -7,7 +7,7 @@ import { sha256 } from "./crypto.ts";
 
 export const leafHash = (text: string): Buffer => sha256(`\0${text}`);
 
-const pair = Buffer.alloc(65, 1);
+const pair = new Uint8Array(65).fill(1);
 
 export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
   pair.set(left, 1);
@@ -16,7 +16,7 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
 }
 
 /** The root of an empty tree. */
-export const EMPTY_ROOT = sha256("");
+export const emptyRoot = (): Buffer => sha256("");
 
 /** A tree that only grows. It keeps the roots of its complete parts, so adding a leaf and telling the root are cheap. */
 export class GrowingTree {
@@ -49,7 +49,7 @@ export class GrowingTree {
   root(): Buffer {
     let root: Buffer | undefined;
     for (const part of this.#parts.toReversed()) root = root ? nodeHash(part, root) : part;
-    return root ?? EMPTY_ROOT;
+    return root ?? emptyRoot();
   }
 
   copy(): GrowingTree {

@@ -70,7 +70,7 @@ function limitsOf({ log, proven, runs, withValues, keysFrom }: Conclusion, event
     ...(anchored
       ? []
       : [
-          "No anchor was given: an older copy of the whole store, or a log that the holder of the key has written anew, would look just as good.",
+          "No anchor was given: an older copy of the whole store, or a log rewritten by the holder of the key, would look just as good.",
         ]),
     ...(signed ? [] : ["Nothing is signed: whoever can write to the store can have written all of this."]),
     ...(keysFrom === "log"
@@ -104,20 +104,23 @@ export function verificationText(found: AuditVerification): string {
       ? `${what.padEnd(10)}up to leaf ${proven.size} (${time(proven.at)}), by ${proven.by}`
       : `${what.padEnd(10)}${none}`;
   return [
-    found.ok ? "✓ Nothing was changed in what could be verified." : `✗ ${problems.length} problems.`,
+    found.ok ? "✓ Nothing was changed in what could be verified." : `✗ ${count(problems.length, "problem")}.`,
     ...shown.map(({ kind, where, problem }) => `✗ ${kind}  ${where}  ${problem}`),
     ...(left > 0 ? [`  and ${left} more`] : []),
     "",
-    `Log       ${origin || "none"}, ${leaves} leaves`,
+    `Log       ${origin || "none"}, ${count(leaves, "leaf", "leaves")}`,
     covered("Signed", signed, "nothing"),
     covered("Anchored", anchored, "nothing: no anchor was given"),
     `Keys      ${keys.join(", ") || "none"}`,
     journals
-      ? `Journals  ${journals.runs} runs, ${journals.entries} entries${journals.deleted > 0 ? `; ${journals.deleted} runs were deleted, as recorded` : ""}`
+      ? `Journals  ${count(journals.runs, "run")}, ${count(journals.entries, "entry", "entries")}${journals.deleted > 0 ? `; ${count(journals.deleted, "run")} deleted, as recorded` : ""}`
       : "Journals  not compared",
-    `Newer     ${newer.leaves} leaves, ${newer.events} events in ${newer.runs.length} runs`,
+    `Newer     ${count(newer.leaves, "leaf", "leaves")}, ${count(newer.events, "event")} in ${count(newer.runs.length, "run")}`,
     "",
     "This can't see:",
     ...found.cannotSee.map((line) => `- ${line}`),
   ].join("\n");
 }
+
+const count = (number: number, one: string, many = `${one}s`): string =>
+  `${number} ${number === 1 ? one : many}`;

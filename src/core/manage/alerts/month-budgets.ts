@@ -88,7 +88,8 @@ export class MonthBudgets {
   }
 
   /** Deletes a budget (HF-6015 if there is none). */
-  async delete(name: string): Promise<void> {
+  async delete(name: string, act: Act = {}): Promise<void> {
+    checkAct(act);
     if (!(await this.#kept.read(name))) throw new HoldfastError("HF-6015", { what: "budget", name });
     await this.#kept.change(name, () => null);
   }

@@ -10,7 +10,7 @@ import { createFakeClock } from "../../../testing/fake-clock.ts";
 import { BundleCheck } from "../../audit/proof/bundle.ts";
 import { parseHead } from "../../audit/proof/checkpoint.ts";
 import { leafHash, rootByInclusion } from "../../audit/proof/merkle.ts";
-import type { Engine } from "../../engine.ts";
+import type { Engine } from "../../engine/engine.ts";
 import type { Store } from "../../store/contract.ts";
 
 const folder = useFolders("audit");

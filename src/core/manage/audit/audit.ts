@@ -130,6 +130,11 @@ export class Audit implements AuditRecorder {
     return this.#recorder.record(act);
   }
 
+  /** True while an act is carried out that was recorded. */
+  get isCarrying(): boolean {
+    return this.#recorder.isCarrying;
+  }
+
   /** Records an act, then does it: what can't be recorded isn't done. */
   async carry<T>(act: StoreAct, work: () => Promise<T>): Promise<T> {
     checkStoreAct(act);

@@ -57,6 +57,12 @@ export class BlobCheck {
     return { changed, missing };
   }
 
+  /** How many blobs of the run nothing in its journal names. Call it after {@link check}, which reads what values name. */
+  async strays(store: Store, runId: string): Promise<number> {
+    const stored = (await store.blobNames?.(runId)) ?? [];
+    return stored.filter((hash) => !this.#values.has(hash) && !this.#parts.has(hash)).length;
+  }
+
   #noteParts(text: string, by: Need): void {
     for (const hash of blobsIn(text)) need(this.#parts, hash, by);
   }

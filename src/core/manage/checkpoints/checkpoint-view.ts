@@ -141,15 +141,20 @@ export async function viewAt(
   reader: Reader,
   row: RunRow,
   seq: number,
-): Promise<{ state: RunState; view: StateView; digest: string }> {
+): Promise<{ state: RunState; view: StateView }> {
   const state = await stateAt(reader, row, seq);
-  const view = await viewState(reader.values, row.id, state);
-  return { state, view, digest: stateDigest(view, state) };
+  return { state, view: await viewState(reader.values, row.id, state) };
+}
+
+/** The digest of the full state at a position. Made from every value, so it throws where one of them can't be restored. */
+export async function digestAt(reader: Reader, row: RunRow, seq: number): Promise<string> {
+  const { state, view } = await viewAt(reader, row, seq);
+  return stateDigest(view, state);
 }
 
 export async function readCheckpoint(reader: Reader, row: RunRow, seq: number): Promise<Checkpoint> {
   const { store, values } = reader;
-  const { state, view, digest } = await viewAt(reader, row, seq);
+  const { state, view } = await viewAt(reader, row, seq);
   const told = await readHistory(store, row, seq);
   const { run, event } = told;
   const { progress, pending } = measure(state, run.stepsDone, run.status);
@@ -183,7 +188,7 @@ export async function readCheckpoint(reader: Reader, row: RunRow, seq: number): 
     ...(run.status === "completed" && state.outcome
       ? { result: await values.of(row.id, state.outcome) }
       : {}),
-    digest,
+    digest: stateDigest(view, state),
   };
 }
 

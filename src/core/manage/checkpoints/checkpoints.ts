@@ -14,7 +14,15 @@ import { checkSeen } from "../../journal/seen-position.ts";
 import { viewLoops } from "../../journal/state-view.ts";
 import { checkLimit } from "../../store/query.ts";
 import type { RunRow, StateView } from "../../types.ts";
-import { type Checkpoint, readCheckpoint, readTasks, stateAt, triggerOf, viewAt } from "./checkpoint-view.ts";
+import {
+  type Checkpoint,
+  digestAt,
+  readCheckpoint,
+  readTasks,
+  stateAt,
+  triggerOf,
+  viewAt,
+} from "./checkpoint-view.ts";
 import { type Conversation, type ConversationQuery, conversationIn } from "./conversation.ts";
 import type { CheckpointDiff } from "./diff.ts";
 import type { TaskDone } from "./ended-steps.ts";
@@ -121,7 +129,7 @@ export class Checkpoints {
   async #isKept(row: RunRow, seq: number, { droppedAt }: Remarks): Promise<boolean> {
     if (droppedAt <= seq) return true;
     try {
-      await viewAt(this.#parts, row, seq);
+      await digestAt(this.#parts, row, seq);
       return true;
     } catch (error) {
       if (HoldfastError.is(error)) return false;
@@ -200,7 +208,7 @@ export class Checkpoints {
   /** Equal for equal states of any run. */
   async digest(address: string): Promise<string> {
     const { row, seq } = await findCheckpoint(this.#parts, address);
-    return (await viewAt(this.#parts, row, seq)).digest;
+    return digestAt(this.#parts, row, seq);
   }
 
   /** The differences between two checkpoints, of one run or of two. */

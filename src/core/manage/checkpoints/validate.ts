@@ -14,7 +14,7 @@ import type { Entry } from "../../store/contract.ts";
 import type { RunRow } from "../../types.ts";
 import { dataDigest } from "../../values/codec.ts";
 import { BlobCheck, type Missing } from "./blob-check.ts";
-import { viewAt } from "./checkpoint-view.ts";
+import { digestAt } from "./checkpoint-view.ts";
 import { History } from "./history.ts";
 import { KeptCheckpoints } from "./kept.ts";
 import type { Problem, ProblemKind } from "./problem.ts";
@@ -195,7 +195,9 @@ class Inspection {
     const found = [...this.#problems, ...lost, ...(await this.#lostForGood())].sort((a, b) => a.seq - b.seq);
     const restored = await this.#restore(Math.min(upTo, seq));
     const unkept = isNamed && restored?.kind === "dropped" ? [restored] : [];
-    const problems = [...found, ...unkept, ...this.#rowProblems()].filter((one) => one.seq <= upTo);
+    const problems = [...found, ...unkept, ...(await this.#strays()), ...this.#rowProblems()].filter(
+      (one) => one.seq <= upTo,
+    );
     // Reports the obstacle, whatever it is.
     if (restored && problems.length === 0 && restored.kind !== "dropped") problems.push(restored);
     const positions = [...new Set(this.#kept.positions).add(seq)].filter((one) => one <= upTo);
@@ -209,11 +211,19 @@ class Inspection {
     };
   }
 
+  /** Blobs that nothing names. What an unreadable entry or blob names isn't known, so they are told when all else is well. */
+  async #strays(): Promise<Problem[]> {
+    const { id, seq } = this.#row;
+    const count = this.#problems.length === 0 ? await this.#blobs.strays(this.#reader.store, id) : 0;
+    if (count === 0) return [];
+    return [{ seq, kind: "blob", problem: `Blobs that nothing in its journal names: ${count}.` }];
+  }
+
   /** The obstacle to restoring a position; `undefined` when there is none. */
   async #restore(seq: number): Promise<Problem | undefined> {
     try {
       if (seq !== this.#row.seq && !this.#kept.positions.includes(seq)) throw dropped(this.#row.id, seq);
-      await viewAt(this.#reader, this.#row, seq);
+      await digestAt(this.#reader, this.#row, seq);
       return undefined;
     } catch (error) {
       const kind = HoldfastError.is(error, "HF-1023") ? "dropped" : "entry";

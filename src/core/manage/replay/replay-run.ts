@@ -238,6 +238,7 @@ function scratchDeps(
     ...deps,
     // Nothing is called, so nothing is taken of any limit.
     rates: undefined,
+    logs: undefined,
     store,
     queue: scratchQueue(store, ports),
     ports,

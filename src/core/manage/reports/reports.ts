@@ -18,6 +18,7 @@ import { type ErrorQuery, type ErrorReport, errorReport } from "./error-groups.t
 import { type EventPage, type EventQuery, readEvents } from "./event-page.ts";
 import { type GatePage, type GateQuery, gatePage } from "./gate-page.ts";
 import { type Lineage, readLineage } from "./lineage.ts";
+import { type LogPage, type LogQuery, readLogs } from "./log-page.ts";
 import { type Outline, type OutlineQuery, readOutline } from "./outline.ts";
 import type { ReportQuery } from "./period.ts";
 import { ProgressReader, type RunProgress } from "./progress-of.ts";
@@ -126,6 +127,17 @@ export class Reports {
   async events(runId: string, query: EventQuery = {}): Promise<EventPage> {
     checkId(runId);
     return readEvents(this.#parts.store, runId, query);
+  }
+
+  /** The lines that the workflow wrote with `ctx.log`: the newest, oldest first. */
+  async logs(runId: string, query: LogQuery = {}): Promise<LogPage> {
+    checkId(runId);
+    return readLogs(this.#parts, runId, query);
+  }
+
+  /** Stores the lines of `ctx.log` that wait in memory. It happens by itself within half a second, and on `close`. */
+  async storeLogs(): Promise<void> {
+    await this.#parts.logs.flush();
   }
 
   /** Tokens and money: spent, wasted on failed attempts, saved by going on instead of starting anew. */

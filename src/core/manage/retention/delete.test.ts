@@ -6,6 +6,7 @@ import { HoldfastError, workflow } from "../../../index.ts";
 import type { Tombstone } from "../../../manage.ts";
 import { sealStore } from "../../../security/index.ts";
 import { createMemoryStore } from "../../../stores/memory.ts";
+import type { Store } from "../../store/contract.ts";
 import { DELETED_RUNS } from "../../store/deleted.ts";
 
 const LONG = "x".repeat(20_000);
@@ -114,6 +115,24 @@ describe("deleting a run (S1-49)", () => {
     await lab.drive(engine.cancel(fork.id));
     await lab.drive(engine.delete("source"));
     expect(await lab.drive(engine.get("source"))).toBeNull();
+  });
+
+  it("also deletes a damaged run that can't be cancelled any more, if it is told to", async () => {
+    const lab = createLab();
+    const engine = lab.engine([asks]);
+    await run(lab, engine, asks, "a");
+    await lab.drive(engine.close());
+    const entries: Store["entries"] = async (...asked) =>
+      (await lab.store.entries(...asked)).map((entry) => ({ ...entry, head: `${entry.head} ` }));
+    const broken = createLab({ ...lab.store, entries });
+    const again = broken.engine([], { execute: false });
+    expect(await codeOf(broken.drive(again.cancel("a")))).toBe("HF-3010");
+    expect(await codeOf(broken.drive(again.delete("a")))).toBe("HF-3080");
+    expect(await broken.drive(again.delete("a", { force: true, reason: "beyond repair" }))).toEqual({
+      deleted: ["a"],
+    });
+    expect(await lab.store.read("a")).toBeNull();
+    await broken.drive(again.close());
   });
 
   it("is not mistaken for a store that went back in time, by any process", async () => {

@@ -5,6 +5,7 @@ import { HoldfastError } from "../../errors.ts";
 import { checkId } from "../../ids.ts";
 import { type Act, checkAct } from "../../journal/act.ts";
 import type { EngineParts } from "../../journal/parts.ts";
+import { isDamage } from "../../journal/unreadable.ts";
 import { DELETED_RUNS } from "../../store/deleted.ts";
 import { ended, type RunRow, terminal } from "../../types.ts";
 import { eraseRun, forksInUse, recordDeletion } from "./erase.ts";
@@ -16,7 +17,10 @@ export interface DeleteOptions extends Act {
    * true. With `false`, the record holds only a mark that says nothing to a reader.
    */
   readonly tombstone?: boolean;
-  /** Cancels the run first if it hasn't ended. Default false: an unfinished run is refused (HF-3080). */
+  /**
+   * Cancels the run first if it hasn't ended. Default false: an unfinished run is refused (HF-3080). A damaged run that
+   * can't be cancelled any more is deleted as it is.
+   */
   readonly force?: boolean;
 }
 
@@ -49,15 +53,21 @@ export async function deleteRun(
   const family = new Family(parts, control);
   const deleted = new Set<string>();
   const recorded = new Set<string>();
+  const broken = new Set<string>();
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const rows = await wholeFamily(parts, family, runId);
     if (rows.length === 0 && deleted.size === 0) throw new HoldfastError("HF-1001", { run: runId });
     await checkFree(parts, rows);
-    const open = rows.filter(({ status }) => !ended(status));
+    const open = rows.filter(({ id, status }) => !ended(status) && !broken.has(id));
     if (open[0] && !force) throw unfinished(open[0], runId);
     if (open[0]) {
+      const cancelled = { reason: `Run ${runId} is deleted.`, ...act };
       for (const { id } of open)
-        await control.cancel(id, { reason: `Run ${runId} is deleted.`, ...act }).catch(unlessEnded);
+        await control.cancel(id, cancelled).catch((error: unknown) => {
+          // Nothing can be written to it any more, and nobody advances it.
+          if (isDamage(error)) broken.add(id);
+          else unlessEnded(error);
+        });
       continue;
     }
     const fresh = rows.filter(({ id }) => !recorded.has(id));

@@ -61,7 +61,9 @@ export async function eraseRun(parts: EngineParts, row: RunRow, archiveRecords =
     blobs: [],
     ...(archiveRecords ? { drop: { entries: [], blobs: [], archive: true } } : {}),
   });
-  return erased || (await parts.store.read(row.id)) === null;
+  const isGone = erased || (await parts.store.read(row.id)) === null;
+  if (isGone) await parts.logs.drop(row.id);
+  return isGone;
 }
 
 const UNENDED: readonly RunStatus[] = ["queued", "running", "waiting", "paused", "failed"];

@@ -7,6 +7,7 @@ import { systemIds } from "../../ids.ts";
 import { Acts } from "../../journal/acts.ts";
 import { Folds } from "../../journal/folds.ts";
 import type { EngineParts } from "../../journal/parts.ts";
+import { RunLogs } from "../../journal/run-logs.ts";
 import { Values } from "../../journal/values.ts";
 import { silentLogger } from "../../logger.ts";
 import { systemProcesses } from "../../process-proof.ts";
@@ -37,6 +38,7 @@ function partsOf({ clock, store }: Lab, logged: string[] = []): EngineParts {
     time,
     workflows: new Map(),
     answerSchemas: new AnswerSchemas(),
+    logs: new RunLogs(store.documents, ports),
     written: () => undefined,
   };
 }

@@ -263,8 +263,10 @@ export class RunPruner {
       report.add(row, why, part, { checkpoints: from === 0 ? checkpoints : 0, pruned: isLast });
       current = acted.row;
     }
-    if (all) settled.delete(row.id);
-    else settled.set(row.id, current.seq);
+    if (all) {
+      settled.delete(row.id);
+      await this.#parts.logs.drop(row.id);
+    } else settled.set(row.id, current.seq);
     return true;
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createMemoryStore } from "../../../stores/memory.ts";
-import { createEngine } from "../../engine.ts";
+import { createEngine } from "../../engine/engine.ts";
 import { silentLogger } from "../../logger.ts";
 import { workflow } from "../../workflow.ts";
 

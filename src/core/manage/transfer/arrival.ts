@@ -1,3 +1,4 @@
+import { defined } from "../../defined.ts";
 import { fingerprint } from "../../hash.ts";
 import { type Act, because } from "../../journal/act.ts";
 import { type Acted, buildAct } from "../../journal/acts.ts";
@@ -7,13 +8,17 @@ import type { EngineParts } from "../../journal/parts.ts";
 import { forReview } from "../../journal/wait-reason.ts";
 import type { Append } from "../../store/contract.ts";
 import { ended, type RunRow } from "../../types.ts";
+import { arrivedRecords } from "./arrived-records.ts";
 import type { Bundle } from "./bundle.ts";
 import type { CheckedRun } from "./bundle-check.ts";
+import type { ComingBack } from "./coming-back.ts";
 
 /** How a run arrives: its source, and who accepts it here. */
 export interface Arrival extends Pick<Bundle, "from" | "digest" | "isTrusted"> {
   /** Set when it is accepted together with the import. */
   readonly accept?: Act | undefined;
+  /** Set for a run that is here already: what happened elsewhere is added to it. */
+  readonly back?: ComingBack | undefined;
 }
 
 export interface Arrived extends Acted {
@@ -23,13 +28,14 @@ export interface Arrived extends Acted {
 }
 
 /**
- * The write that creates a run here: every entry as it was, and one more that says where it came from. It is unclaimed,
- * and unless its signature is trusted or a person accepts it, it waits until a person has seen what it would execute.
+ * The write that creates a run here, or brings one that comes back up to date: every entry as it was, and one more that
+ * says where it came from. It is unclaimed, and unless its signature is trusted or a person accepts it, it waits until
+ * a person has seen what it would execute.
  */
 export function arrive(
   { store, time, ports }: Pick<EngineParts, "store" | "time" | "ports">,
   { run, row }: CheckedRun,
-  { from, digest, isTrusted, accept }: Arrival,
+  { from, digest, isTrusted, accept, back }: Arrival,
 ): Arrived {
   const isHeld = !isTrusted && accept === undefined;
   const at = time.now();
@@ -40,9 +46,18 @@ export function arrive(
   const release = { kind: "release", epoch: row.claim.epoch } as const;
   const plan = { events: accept ? [...events, accepted(digest, row, accept)] : events, actor: accept?.actor };
   const how = { at, blinding: store.blinding, redactor: ports.redactor };
-  const { append, ...acted } = buildAct(row, { ...plan, claim: release }, null, how);
+  const expect = back ? { seq: back.here.seq, epoch: back.here.claim.epoch, token: null } : null;
+  const changes = { ...plan, claim: release, ...defined({ drop: back?.drop }) };
+  const { append, ...acted } = buildAct(row, changes, expect, how);
   const blobs = [...run.blobs].map(([hash, data]) => ({ hash, data }));
-  return { ...acted, isHeld, append: { ...append, entries: [...run.entries, ...append.entries], blobs } };
+  const entries = back ? run.entries.filter(({ seq }) => seq > back.here.seq) : run.entries;
+  // A run that nobody here has accepted shows nothing to other programs either.
+  const records = isHeld ? [] : arrivedRecords(store, { ...run, id: row.id, entries });
+  return {
+    ...acted,
+    isHeld,
+    append: { ...append, entries: [...entries, ...append.entries], blobs, records },
+  };
 }
 
 /** A person lets it continue; what they have seen has this digest. */

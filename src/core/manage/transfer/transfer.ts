@@ -3,25 +3,28 @@ import type { Family } from "../../control/family.ts";
 import { HoldfastError } from "../../errors.ts";
 import { checkId } from "../../ids.ts";
 import { type Act, checkAct } from "../../journal/act.ts";
+import { readRun } from "../../journal/door.ts";
 import { ChainCheck, dropped } from "../../journal/journal.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { readRow, remarks } from "../../journal/positions.ts";
 import { entryAt, entryPages, headEvents } from "../../journal/read.ts";
+import { insistOn } from "../../journal/row-shape.ts";
 import { ended, type RunRow, terminal } from "../../types.ts";
 import { type Arrived, arrive } from "./arrival.ts";
 import { BundleWriter, readBundle, refusedBundle } from "./bundle.ts";
 import { type CheckedRun, checkRun, type Relatives, relativesOf } from "./bundle-check.ts";
+import { type ComingBack, comingBack } from "./coming-back.ts";
 import { Blobs } from "./copy.ts";
 import { type AcceptOptions, acceptImport, type ImportReview, isHeldImport, reviewImport } from "./review.ts";
 
-export interface ExportOptions {
+export interface ExportOptions extends Act {
   /** Includes the runs that it started, and theirs. */
   readonly children?: boolean;
   /** Signs the digest of the bundle, so that the importer can tell where it comes from. */
   readonly sign?: (digest: string) => string | Promise<string>;
 }
 
-export interface ImportOptions {
+export interface ImportOptions extends Act {
   /** Checks the signature; a bundle without one, or with another one, is then refused. */
   readonly verify?: (digest: string, signature: string) => boolean | Promise<boolean>;
   /** Decides whether a signature is trusted. Runs of a trusted bundle continue without a review; others wait for it. */
@@ -30,13 +33,18 @@ export interface ImportOptions {
   readonly accept?: Act;
   /**
    * What to do about an existing run. `refuse` (default): import nothing. `skip`: leave it as it is, import the others.
+   * `update`: add what the bundle has more, for a run that was moved away and comes back; refused unless the bundle begins
+   * with all that is here, and nobody works on it here (HF-3100).
    */
-  readonly onConflict?: "refuse" | "skip";
+  readonly onConflict?: OnConflict;
   /** A longer bundle is refused: all of it is in memory before the first run is written. Default 256 Mi characters. */
   readonly maxLength?: number;
 }
 
+type OnConflict = "refuse" | "skip" | "update";
+
 export interface ImportReport {
+  /** Runs that were created here, or brought up to date. */
   readonly imported: readonly string[];
   /** Runs that already existed. */
   readonly skipped: readonly string[];
@@ -133,20 +141,23 @@ export class Transfer {
    * `accept` says otherwise; unused answers that people gave at its gates elsewhere don't count here.
    */
   async importRuns(lines: AsyncIterable<string>, options: ImportOptions = {}): Promise<ImportReport> {
-    checkKeys(options, ["verify", "trust", "accept", "onConflict", "maxLength"]);
+    checkKeys(options, ["verify", "trust", "accept", "onConflict", "maxLength", "actor", "reason"]);
     if (typeof Object(lines)[Symbol.asyncIterator] !== "function")
       throw badOption("lines", "it must be an async iterable of texts, such as a stream");
     const { verify, trust, accept, onConflict = "refuse", maxLength = MAX_LENGTH } = options;
     if (accept) checkAct(accept);
-    checkOneOf("onConflict", onConflict, ["refuse", "skip"]);
+    checkOneOf("onConflict", onConflict, ["refuse", "skip", "update"]);
     const bundle = new Map<string, CheckedRun>();
     const read = await readBundle(lines, { maxLength, verify, trust });
     for (const run of read.runs) bundle.set(run.row.id, await checkRun(run, this.#parts.ports));
-    const skipped = await this.#conflicts(bundle, onConflict);
+    const { skipped, back } = await this.#conflicts(bundle, onConflict);
     const runs = [...bundle.values()].filter(({ row }) => !skipped.includes(row.id));
     await new Needs(this.#parts, bundle).check(runs);
     await this.#parts.time.read();
-    const arrived = await this.#create(runs.map((one) => arrive(this.#parts, one, { ...read, accept })));
+    const arrivals = runs.map((one) =>
+      arrive(this.#parts, one, { ...read, accept, back: back.get(one.row.id) }),
+    );
+    const arrived = await this.#create(arrivals);
     await this.#tell(runs);
     const review = arrived.flatMap(({ row, isHeld }) => (isHeld && !terminal(row.status) ? [row.id] : []));
     return { imported: arrived.map(({ row }) => row.id), skipped, review };
@@ -170,20 +181,25 @@ export class Transfer {
     return acceptImport(this.#parts, runId, options);
   }
 
+  /** Runs of the bundle that are here: left as they are, or brought up to date. */
   async #conflicts(
     bundle: ReadonlyMap<string, CheckedRun>,
-    onConflict: "refuse" | "skip",
-  ): Promise<readonly string[]> {
+    onConflict: OnConflict,
+  ): Promise<{ skipped: readonly string[]; back: ReadonlyMap<string, ComingBack> }> {
     const { store } = this.#parts;
-    const known: string[] = [];
-    for (const [id, { run }] of bundle) {
-      if (!(await store.read(id))) continue;
+    const skipped: string[] = [];
+    const back = new Map<string, ComingBack>();
+    for (const [id, checked] of bundle) {
+      const here = await readRun(store, id);
+      if (!here) continue;
       if (onConflict === "refuse") throw new HoldfastError("HF-4333", { run: id });
       const first = await entryAt(store, id, 1);
-      if (first?.head !== run.entries[0]?.head) throw new HoldfastError("HF-4334", { run: id });
-      known.push(id);
+      if (first?.head !== checked.run.entries[0]?.head) throw new HoldfastError("HF-4334", { run: id });
+      const news = onConflict === "update" && (await comingBack(store, insistOn(here), checked));
+      if (news) back.set(id, news);
+      else skipped.push(id);
     }
-    return known;
+    return { skipped, back };
   }
 
   /** All at once, so that they share a flush. */
@@ -194,7 +210,7 @@ export class Transfer {
       if (taken[index]) this.#parts.written(row, events);
     });
     const lost = runs.find((_, index) => !taken[index]);
-    if (lost) throw refusedBundle(`holds run ${lost.row.id}, which came into being here meanwhile`);
+    if (lost) throw refusedBundle(`holds run ${lost.row.id}, which was written to here meanwhile`);
     return runs;
   }
 

@@ -78,8 +78,14 @@ export async function verifyStore(
   return { ok: damaged.length + store.length === 0, runs, damaged, store, unchecked };
 }
 
-/** The damage of one run; `unchecked` when its key isn't available. */
+/** The damage of one run; `unchecked` when its key isn't available. A run that is deleted meanwhile has none. */
 export async function verifyRun(reader: Reader, listed: RunRow): Promise<DamagedRun | "unchecked"> {
+  const found = await damageOf(reader, listed);
+  if (found === "unchecked" || found.problems.length === 0) return found;
+  return (await rawRow(reader.store, listed.id)) ? found : about(listed, [], null);
+}
+
+async function damageOf(reader: Reader, listed: RunRow): Promise<DamagedRun | "unchecked"> {
   const { store } = reader;
   const row = await verified(store, listed);
   const told: Problem[] =

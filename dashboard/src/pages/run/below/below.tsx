@@ -8,6 +8,7 @@ import { Audit } from "./audit.tsx";
 import { Conversation } from "./conversation.tsx";
 import { Cost } from "./cost.tsx";
 import { Events } from "./events.tsx";
+import { Logs } from "./logs.tsx";
 
 export interface BelowProps {
   readonly answer: RunAnswer;
@@ -52,6 +53,8 @@ function Current({
   switch (tab) {
     case "events":
       return <Events run={run} seq={seq} onSelect={onSelect} />;
+    case "logs":
+      return <Logs run={run} onSelect={onSelect} />;
     case "conversation":
       return <Conversation key={run} run={run} />;
     case "audit":

@@ -79,9 +79,13 @@ function Line({
       </th>
       <td className="py-1 pl-6">{countText(tokens)}</td>
       <td className="py-1 pl-6">
-        {moneyText(costUsd)}
+        {unpriced > 0 && costUsd === 0 ? null : moneyText(costUsd)}
         {unpriced > 0 ? (
-          <span className="text-waits"> + {TEXT.run.cost.unpriced(countText(unpriced))}</span>
+          <span className="text-waits">
+            {" "}
+            {costUsd === 0 ? "" : "+ "}
+            {TEXT.run.cost.unpriced(countText(unpriced))}
+          </span>
         ) : null}
       </td>
       <td className={`py-1 pl-6 ${wasted.costUsd > 0 ? "text-bad" : "text-soft"}`}>

@@ -1,6 +1,6 @@
 import type { AnswerOf } from "../../../api/client.ts";
 import { TEXT } from "../../../text.ts";
-import { countText, moneyText } from "../../../ui/numbers.ts";
+import { costText, countText } from "../../../ui/numbers.ts";
 import { spanText, useNow, When } from "../../../ui/time.tsx";
 import type { Step } from "../outline/tree.ts";
 import { Fact, Part } from "./part.tsx";
@@ -77,7 +77,7 @@ function OneAttempt({ attempt }: { readonly attempt: AnyAttempt }) {
       <Fact name={facts.took}>{spanText(ms ?? (endedAt ?? now) - startedAt)}</Fact>
       {usage === undefined ? null : (
         <Fact name={facts.used}>
-          {TEXT.run.tokens(countText(usage.tokens))} · {moneyText(usage.costUsd)}
+          {TEXT.run.tokens(countText(usage.tokens))} · {costText(usage)}
           {usage.model === undefined ? null : ` · ${usage.model}`}
         </Fact>
       )}

@@ -5,7 +5,7 @@ import { useApi } from "../../../api/use-api.ts";
 import { TEXT } from "../../../text.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { CopyButton } from "../../../ui/copy.tsx";
-import { countText, moneyText } from "../../../ui/numbers.ts";
+import { costText, countText } from "../../../ui/numbers.ts";
 import { spanText, useNow, When } from "../../../ui/time.tsx";
 import { spentOf, tookOf } from "../outline/figures.ts";
 import type { Node, Step } from "../outline/tree.ts";
@@ -71,7 +71,7 @@ function StepParts(props: InspectorProps & { readonly step: Step }) {
         <Fact name={facts.took}>{took === null ? TEXT.inspector.notBegun : spanText(took)}</Fact>
         {spent.tokens > 0 ? (
           <Fact name={facts.used}>
-            {TEXT.run.tokens(countText(spent.tokens))} · {moneyText(spent.costUsd)}
+            {TEXT.run.tokens(countText(spent.tokens))} · {costText(spent)}
           </Fact>
         ) : null}
         {step.choice === undefined ? null : (
@@ -188,7 +188,7 @@ function GroupParts({ node, onSelect }: InspectorProps) {
         {took === null ? null : <Fact name={facts.took}>{spanText(took)}</Fact>}
         {spent.tokens > 0 ? (
           <Fact name={facts.used}>
-            {TEXT.run.tokens(countText(spent.tokens))} · {moneyText(spent.costUsd)}
+            {TEXT.run.tokens(countText(spent.tokens))} · {costText(spent)}
           </Fact>
         ) : null}
       </Facts>

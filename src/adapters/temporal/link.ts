@@ -1,0 +1,152 @@
+import { HoldfastError } from "../../core/errors.ts";
+import { storeWorkflowId } from "./contract.ts";
+import { type Client, type Connection, type Handle, loadClient } from "./sdk.ts";
+
+/** How to reach a Temporal server. */
+export interface TemporalAddress {
+  /** `host:port`. Default `127.0.0.1:7233`. */
+  readonly address?: string;
+  /** Default `default`. */
+  readonly namespace?: string;
+  /** The task queue of the runs; each is a store of its own. Default `holdfast`. */
+  readonly taskQueue?: string;
+  /** More for Temporal's `Connection.connect`, as plain data: `tls`, `apiKey`, `metadata`. */
+  readonly connect?: Readonly<Record<string, unknown>>;
+  /** Data converter for everything that goes to Temporal, such as one with a codec that encrypts. */
+  readonly dataConverter?: object;
+}
+
+/** How long one request may take before its outcome counts as unknown. */
+const REQUEST_MS = 10_000;
+
+const CODES = { notFound: 5, invalid: 3, exhausted: 8, deadline: 4, cancelled: 1, unavailable: 14 } as const;
+
+/** The gRPC status of an error of the SDK, which may be inside another. */
+export function statusOf(error: unknown): number | undefined {
+  for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
+    if (at.name === "WorkflowNotFoundError") return CODES.notFound;
+    if (at.name === "WorkflowUpdateRPCTimeoutOrCancelledError") return CODES.deadline;
+    const { code } = at as { code?: unknown };
+    if (typeof code === "number") return code;
+  }
+  return undefined;
+}
+
+export const isMissing = (error: unknown): boolean => statusOf(error) === CODES.notFound;
+
+const isSlow = (error: unknown): boolean =>
+  statusOf(error) === CODES.deadline || statusOf(error) === CODES.cancelled;
+
+const messageOf = (error: unknown): string => {
+  const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return inner instanceof Error ? inner.message.replace(/[.\s]+$/, "") : String(inner);
+};
+
+/** Waits for a connection; one that doesn't come has a code of ours. */
+export async function reached<T>(address: string, connecting: Promise<T>): Promise<T> {
+  try {
+    return await connecting;
+  } catch (error) {
+    throw new HoldfastError("HF-7001", { address, problem: messageOf(error) }, { cause: error });
+  }
+}
+
+/** A connection to a namespace: every request has a deadline, and every failure a code of ours. */
+export class Link {
+  readonly address: string;
+  readonly namespace: string;
+  readonly taskQueue: string;
+  readonly #options: TemporalAddress;
+  readonly #open: (() => Promise<Connection>) | undefined;
+  #client: Promise<{ readonly client: Client; readonly connection: Connection }> | null = null;
+
+  /** `open`: a connection that somebody else opens and closes. */
+  constructor(options: TemporalAddress, open?: () => Promise<Connection>) {
+    this.address = options.address ?? "127.0.0.1:7233";
+    this.namespace = options.namespace ?? "default";
+    this.taskQueue = options.taskQueue ?? "holdfast";
+    this.#options = options;
+    this.#open = open;
+  }
+
+  /** Plain data, for a thread or a native connection. */
+  get connectOptions(): Record<string, unknown> {
+    return { ...this.#options.connect, address: this.address };
+  }
+
+  get dataConverter(): { dataConverter?: object } {
+    const { dataConverter } = this.#options;
+    return dataConverter ? { dataConverter } : {};
+  }
+
+  async #connected(): Promise<{ readonly client: Client; readonly connection: Connection }> {
+    this.#client ??= this.#connect().catch((error: unknown) => {
+      this.#client = null;
+      throw error;
+    });
+    return this.#client;
+  }
+
+  async #connect(): Promise<{ client: Client; connection: Connection }> {
+    const { Client, Connection } = await loadClient();
+    const { namespace, address } = this;
+    try {
+      const connection = this.#open
+        ? await this.#open()
+        : await Connection.connect({ connectTimeout: 5_000, ...this.connectOptions });
+      await connection.withDeadline(Date.now() + REQUEST_MS, () =>
+        connection.workflowService.describeNamespace({ namespace }),
+      );
+      const client = new Client({ connection, namespace, ...this.dataConverter });
+      return { client, connection };
+    } catch (error) {
+      if (HoldfastError.is(error)) throw error;
+      if (isMissing(error)) throw new HoldfastError("HF-7002", { namespace, address }, { cause: error });
+      throw new HoldfastError("HF-7001", { address, problem: messageOf(error) }, { cause: error });
+    }
+  }
+
+  /** Makes one request. `run`: the run that it is about. */
+  async ask<T>(run: string, request: (client: Client) => Promise<T>): Promise<T> {
+    const { client, connection } = await this.#connected();
+    try {
+      return await connection.withDeadline(Date.now() + REQUEST_MS, () => request(client));
+    } catch (error) {
+      throw this.#said(run, error);
+    }
+  }
+
+  /** An error that callers look at stays as it is; the others become ours. */
+  #said(run: string, error: unknown): unknown {
+    if (HoldfastError.is(error) || isMissing(error)) return error;
+    const { name } = error as Error;
+    if (name === "WorkflowExecutionAlreadyStartedError") return error;
+    if (isSlow(error)) return new HoldfastError("HF-7003", { run, queue: this.taskQueue }, { cause: error });
+    const problem = messageOf(error);
+    const { address } = this;
+    const status = statusOf(error);
+    if (/exceeds (?:size )?limit|larger than max|message larger/i.test(problem))
+      return new HoldfastError("HF-7004", { run, problem }, { cause: error });
+    if (status === CODES.unavailable)
+      return new HoldfastError("HF-7001", { address, problem }, { cause: error });
+    return new HoldfastError("HF-7006", { run, problem }, { cause: error });
+  }
+
+  handle(client: Client, runId: string, execution?: string): Handle {
+    return client.workflow.getHandle(runId, execution);
+  }
+
+  get storeId(): string {
+    return storeWorkflowId(this.taskQueue);
+  }
+
+  async raw(): Promise<{ readonly client: Client; readonly connection: Connection }> {
+    return this.#connected();
+  }
+
+  async close(): Promise<void> {
+    const opened = await this.#client?.catch(() => null);
+    this.#client = null;
+    if (!this.#open) await opened?.connection.close();
+  }
+}

@@ -1,0 +1,371 @@
+import { HoldfastError } from "../../core/errors.ts";
+import { claimAfter, refuseLimits } from "../../core/store/claim.ts";
+import type { Append, AppendResult, Entry, News, Store, StoreIdentity } from "../../core/store/contract.ts";
+import { checkLimit, isLeftOut, listRows } from "../../core/store/query.ts";
+import type { RunRow } from "../../core/types.ts";
+import {
+  APPEND,
+  type AppendAnswer,
+  type AppendMessage,
+  type BlobsPage,
+  type Carried,
+  type EntriesPage,
+  type HeldRow,
+  MEMO,
+  type Past,
+  QUERIES,
+  RUN_WORKFLOW,
+  type RunArguments,
+  type RunSettings,
+  STORE_WORKFLOW,
+} from "./contract.ts";
+import type { Holds } from "./holds.ts";
+import { JournalState } from "./journal-state.ts";
+import { isMissing, type Link } from "./link.ts";
+import type { Client } from "./sdk.ts";
+
+export interface TemporalStoreParts {
+  readonly link: Link;
+  readonly settings: RunSettings;
+  /** The claims of this process; missing in one that only starts and controls runs. */
+  readonly holds?: Holds | undefined;
+  /** The task queue of this process alone, while it has one. */
+  readonly queue?: () => string | undefined;
+  /** Called when the store is closed. Default: closes the link. */
+  readonly stop?: () => Promise<void>;
+}
+
+/** How long a claim that is alive is shown to last: it has no time of its own, but a heartbeat. */
+const SHOWN_MS = 15_000;
+
+/** How long a worker may take for one step of the sandbox: milliseconds are usual, and one that died takes all of it. */
+const TASK_MS = 5_000;
+
+/** A renewal that follows a write so soon says nothing new. */
+const FRESH_MS = 1_400;
+
+interface Mirror {
+  readonly row: RunRow;
+  readonly at: number;
+}
+
+/**
+ * Runs in Temporal, as a store: a workflow execution for each run. It answers for one run at a time, exactly; only
+ * `list` shows what Temporal's visibility store has seen so far.
+ */
+export class TemporalStore implements Store {
+  readonly name = "temporal";
+  readonly capabilities = { durability: "power-loss", transactions: false, independent: true } as const;
+  readonly #link: Link;
+  readonly #parts: TemporalStoreParts;
+  /** The rows of the runs that this process has claims of. */
+  readonly #mirrors = new Map<string, Mirror>();
+  #identity: StoreIdentity | undefined;
+  #isClosed = false;
+
+  constructor(parts: TemporalStoreParts) {
+    this.#parts = parts;
+    this.#link = parts.link;
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw new HoldfastError("HF-3012");
+  }
+
+  async #ask<T>(run: string, request: (client: Client) => Promise<T>): Promise<T> {
+    this.#checkOpen();
+    return this.#link.ask(run, request);
+  }
+
+  async identity(): Promise<StoreIdentity> {
+    this.#checkOpen();
+    this.#identity ??= await this.#findIdentity();
+    return this.#identity;
+  }
+
+  /** Made by whoever comes first. The secret is in the memo of a workflow that never ends. */
+  async #findIdentity(): Promise<StoreIdentity> {
+    const { storeId, taskQueue } = this.#link;
+    const described = async (): Promise<StoreIdentity> => {
+      const { memo } = await this.#ask(storeId, (client) => client.workflow.getHandle(storeId).describe());
+      return memo?.[MEMO.identity] as StoreIdentity;
+    };
+    try {
+      return await described();
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+    const secret = crypto.randomUUID() + crypto.randomUUID();
+    const identity: StoreIdentity = { incarnation: crypto.randomUUID(), secret };
+    await this.#ask(storeId, (client) =>
+      client.workflow.start(STORE_WORKFLOW, {
+        workflowId: storeId,
+        taskQueue,
+        args: [],
+        memo: { [MEMO.identity]: identity },
+        workflowIdReusePolicy: "ALLOW_DUPLICATE",
+        workflowIdConflictPolicy: "USE_EXISTING",
+      }),
+    );
+    return described();
+  }
+
+  async now(): Promise<number> {
+    this.#checkOpen();
+    return Date.now();
+  }
+
+  async append(batch: readonly Append[]): Promise<readonly AppendResult[]> {
+    this.#checkOpen();
+    refuseLimits(this.name, batch);
+    return Promise.all(batch.map((append) => this.#append(append)));
+  }
+
+  async #append(append: Append): Promise<AppendResult> {
+    const queue = this.#parts.queue?.();
+    const number = crypto.randomUUID();
+    const message: AppendMessage =
+      queue !== undefined && append.claim.kind === "acquire" ? { append, number, queue } : { append, number };
+    const result = append.expect === null ? await this.#create(message) : await this.#update(message);
+    const { id } = append.run;
+    if (result.ok) this.#took(append);
+    else if (result.reason === "fenced" || result.reason === "missing") this.#forget(id);
+    else if (result.row) {
+      this.#saw(result.row);
+      this.#parts.holds?.moved(result.row);
+    }
+    return result;
+  }
+
+  #took(append: Append): void {
+    const { id } = append.run;
+    const row = rowAfter(append);
+    this.#parts.holds?.appended(append, row);
+    if (row.claim.token === null || append.claim.kind === "keep") this.#mirrors.delete(id);
+    else this.#mirrors.set(id, { row, at: Date.now() });
+  }
+
+  /** A mirror is never behind what a read has shown: the engine would take that for a store that lost writes. */
+  #saw(row: RunRow): void {
+    const mirror = this.#mirrors.get(row.id);
+    if (mirror && (row.seq > mirror.row.seq || row.claim.token !== mirror.row.claim.token))
+      this.#mirrors.delete(row.id);
+  }
+
+  #forget(runId: string): void {
+    this.#mirrors.delete(runId);
+    this.#parts.holds?.lost(runId);
+  }
+
+  async #create(message: AppendMessage): Promise<AppendResult> {
+    const { id } = message.append.run;
+    try {
+      await this.#start(id, { settings: this.#parts.settings, create: message }, rowAfter(message.append));
+      return { ok: true };
+    } catch (error) {
+      if ((error as Error).name !== "WorkflowExecutionAlreadyStartedError") throw error;
+      return { ok: false, reason: "exists", row: await this.read(id) };
+    }
+  }
+
+  async #start(runId: string, args: RunArguments, row: RunRow): Promise<void> {
+    const { taskQueue } = this.#link;
+    await this.#ask(runId, (client) =>
+      client.workflow.start(RUN_WORKFLOW, {
+        workflowId: runId,
+        taskQueue,
+        args: [args],
+        memo: { [MEMO.row]: row },
+        workflowTaskTimeout: TASK_MS,
+        workflowIdReusePolicy: args.create ? "REJECT_DUPLICATE" : "ALLOW_DUPLICATE",
+        workflowIdConflictPolicy: "FAIL",
+      }),
+    );
+  }
+
+  async #update(message: AppendMessage): Promise<AppendResult> {
+    const { id } = message.append.run;
+    try {
+      await this.#ask(id, (client) => client.workflow.getHandle(id).signal(APPEND, message));
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      return this.#reopen(message);
+    }
+    const answer = (await this.#query(id, QUERIES.answer, [message.number])) as AppendAnswer | null;
+    // The run was continued as new in between: whether it was taken is in the journal.
+    if (!answer) throw new HoldfastError("HF-7003", { run: id, queue: this.#link.taskQueue });
+    return this.#answered(answer);
+  }
+
+  #answered(answer: AppendAnswer): AppendResult {
+    if (answer.ok) return answer;
+    const { held, ...refused } = answer;
+    return { ...refused, row: held && shown(held) };
+  }
+
+  /** The run has ended, and its execution with it: the append is the beginning of another one. */
+  async #reopen(message: AppendMessage): Promise<AppendResult> {
+    const { append } = message;
+    const { id } = append.run;
+    const carried = await this.#carried(id);
+    if (carried === null) return { ok: false, reason: "missing", row: null };
+    const state = new JournalState();
+    state.restore(carried);
+    const reason = state.append(append, false, Date.now());
+    if (reason) return { ok: false, reason, row: carried.row };
+    // Its answer was lost, and the run has ended with it.
+    if (state.row.seq === carried.row.seq) return { ok: true };
+    try {
+      await this.#start(id, { settings: this.#parts.settings, carried, reopen: message }, state.row);
+      return { ok: true };
+    } catch (error) {
+      if ((error as Error).name !== "WorkflowExecutionAlreadyStartedError") throw error;
+      // Another writer was faster, so there is an execution that can refuse.
+      return this.#update(message);
+    }
+  }
+
+  async #carried(runId: string): Promise<Carried | null> {
+    try {
+      return (await this.#query(runId, QUERIES.carried)) as Carried;
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw error;
+    }
+  }
+
+  #query(runId: string, name: string, args: unknown[] = [], execution?: string): Promise<unknown> {
+    return this.#ask(runId, (client) => client.workflow.getHandle(runId, execution).query(name, ...args));
+  }
+
+  async renew(
+    batch: readonly { readonly runId: string; readonly epoch: number; readonly token: string }[],
+  ): Promise<readonly (RunRow | null)[]> {
+    return Promise.all(
+      batch.map(async ({ runId, epoch, token }) => {
+        const mirror = this.#mirrors.get(runId);
+        if (mirror && mirror.row.claim.token === token && Date.now() - mirror.at < FRESH_MS)
+          return mirror.row;
+        const row = await this.read(runId);
+        const isOurs = row !== null && row.claim.token === token && row.claim.epoch === epoch;
+        if (!isOurs) this.#forget(runId);
+        return isOurs ? row : null;
+      }),
+    );
+  }
+
+  async read(runId: string): Promise<RunRow | null> {
+    try {
+      const row = shown((await this.#query(runId, QUERIES.row)) as HeldRow);
+      this.#saw(row);
+      return row;
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw error;
+    }
+  }
+
+  async entries(
+    runId: string,
+    { from, limit }: { readonly from: number; readonly limit: number },
+  ): Promise<readonly Entry[]> {
+    checkLimit(limit);
+    this.#checkOpen();
+    const found: Entry[] = [];
+    try {
+      let at = from;
+      let execution: string | undefined;
+      let past: readonly Past[] | undefined;
+      while (found.length < limit) {
+        const query = { from: at, limit: limit - found.length };
+        const page = (await this.#query(runId, QUERIES.entries, [query], execution)) as EntriesPage;
+        past ??= page.past;
+        const older = past.find(({ from: begin, to }) => begin <= at && at <= to);
+        const isGap = page.entries[0] === undefined || page.entries[0].seq > at;
+        if (isGap && older && older.execution !== execution) {
+          execution = older.execution;
+          continue;
+        }
+        const last = page.entries.at(-1);
+        if (!last) break;
+        found.push(...page.entries);
+        at = last.seq + last.count;
+        execution = undefined;
+      }
+    } catch (error) {
+      if (!isMissing(error) || found.length > 0) throw error;
+    }
+    return found;
+  }
+
+  async blobs(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>();
+    if (hashes.length === 0) return found;
+    const executions: (string | undefined)[] = [undefined];
+    try {
+      for (const execution of executions) {
+        let open = hashes.filter((hash) => !found.has(hash));
+        while (open.length > 0) {
+          const page = (await this.#query(runId, QUERIES.blobs, [open], execution)) as BlobsPage;
+          for (const [hash, data] of Object.entries(page.found)) found.set(hash, data);
+          if (execution === undefined) executions.push(...page.past.map((one) => one.execution).reverse());
+          open = [...page.rest];
+        }
+      }
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+    return found;
+  }
+
+  async list(query: Parameters<Store["list"]>[0]): Promise<Awaited<ReturnType<Store["list"]>>> {
+    const rows = new Map<string, RunRow>();
+    const { taskQueue } = this.#link;
+    const filter = `WorkflowType = '${RUN_WORKFLOW}' AND TaskQueue = '${taskQueue}' AND ExecutionStatus != 'ContinuedAsNew'`;
+    await this.#ask("list", async (client) => {
+      for await (const { workflowId, memo, status } of client.workflow.list({
+        query: filter,
+        pageSize: 500,
+      })) {
+        const row = memo?.[MEMO.row] as RunRow | undefined;
+        if (row && (!rows.has(workflowId) || status.name === "RUNNING"))
+          rows.set(workflowId, shown({ row, isHeld: row.claim.token !== null }));
+      }
+    });
+    return listRows(rows.values(), query);
+  }
+
+  async due(query: Parameters<Store["due"]>[0]): Promise<readonly RunRow[]> {
+    this.#checkOpen();
+    const { holds } = this.#parts;
+    const { workflows, limit } = query;
+    const isAsked = (row: RunRow): boolean => workflows.includes(row.workflow) && !isLeftOut(row, query);
+    return (holds?.offered ?? []).filter(isAsked).slice(0, limit);
+  }
+
+  hear(listener: (news: News) => void): () => void {
+    return this.#parts.holds?.hear(listener) ?? (() => undefined);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await (this.#parts.stop?.() ?? this.#link.close());
+  }
+}
+
+/** The row after an append that was accepted, so that everything it expected was so. */
+function rowAfter({ run, expect, claim, entries, head }: Append): RunRow {
+  const last = entries.at(-1);
+  const before = { epoch: expect?.epoch ?? 0, owner: null, token: expect?.token ?? null, until: 0 };
+  const seq = last ? last.seq + last.count - 1 : (expect?.seq ?? 0);
+  return { ...run, claim: claimAfter(before, claim, Date.now()), seq, head };
+}
+
+/** A claim that is alive lasts, and one that isn't is over. */
+function shown({ row, isHeld }: HeldRow): RunRow {
+  const { claim } = row;
+  if (claim.token === null) return row;
+  const now = Date.now();
+  return { ...row, claim: { ...claim, until: isHeld ? now + SHOWN_MS : Math.min(claim.until, now) } };
+}
