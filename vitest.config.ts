@@ -5,11 +5,12 @@ import { defineConfig } from "vitest/config";
 const SERVED = [
   "src/stores/{postgres,pglite,redis,tiered,file,dynamodb}/**/*.test.ts",
   "src/adapters/langgraph/postgres.test.ts",
-  "src/adapters/temporal/**/*.test.ts",
   "src/stores/folder-lock.test.ts",
   "src/core/manage/transfer/transfer.test.ts",
   "test/damage/**/*.test.ts",
 ];
+
+const TEMPORAL = "src/adapters/temporal/**/*.test.ts";
 
 export default defineConfig({
   test: {
@@ -27,7 +28,7 @@ export default defineConfig({
             "test/seeds/**/*.test.ts",
             "test/{architecture,deploy,docs,docs-generated,docs-yaml,exports,requirements,yaml-conductor,jinja,release}.test.ts",
           ],
-          exclude: [...SERVED, "**/node_modules/**"],
+          exclude: [...SERVED, TEMPORAL, "**/node_modules/**"],
           // Says only that a test hangs: a busy machine may be many times slower than an idle one.
           testTimeout: 120_000,
           hookTimeout: 60_000,
@@ -45,6 +46,18 @@ export default defineConfig({
         },
       },
       {
+        // The server, its workers and the sandbox need every core: a claim there lives on a heartbeat of one second.
+        test: {
+          name: "temporal",
+          include: [TEMPORAL],
+          pool: "forks",
+          maxWorkers: 1,
+          testTimeout: 120_000,
+          hookTimeout: 180_000,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
         // Crash tests kill child processes, so they run in processes of their own.
         test: {
           name: "crash",
@@ -57,7 +70,7 @@ export default defineConfig({
           setupFiles: ["test/support/unhandled/setup.ts"],
           testTimeout: 300_000,
           hookTimeout: 300_000,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -80,12 +93,12 @@ export default defineConfig({
           pool: "forks",
           testTimeout: 120_000,
           hookTimeout: 180_000,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
       {
         // Asks what the tests above have proven, so it runs after all of them.
-        test: { name: "proven", include: ["test/proven.test.ts"], sequence: { groupOrder: 4 } },
+        test: { name: "proven", include: ["test/proven.test.ts"], sequence: { groupOrder: 5 } },
       },
     ],
   },

@@ -3,7 +3,7 @@ import { HoldfastError } from "../errors.ts";
 import type { Ports } from "../ports.ts";
 import type { Append, AppendResult, Entry, Store } from "./contract.ts";
 import type { StoreHealth } from "./health.ts";
-import { FIRST_PAUSE_MS, isOut, LONGEST_PAUSE_MS } from "./pauses.ts";
+import { FIRST_PAUSE_MS, isOneRuns, isOut, LONGEST_PAUSE_MS } from "./pauses.ts";
 
 /**
  * The outcome of an append: the store's answer; `lost` when the store stayed down too long; `rejected` when it accepted
@@ -173,6 +173,7 @@ export class CommitQueue {
   async #lookUp(batch: readonly Part[], first: unknown): Promise<() => void> {
     let error = first;
     for (let attempt = 1; ; attempt++) {
+      if (isOneRuns(error)) return this.#allAside(batch, error);
       batch = this.#keep(batch, error);
       if (batch.length === 0) return () => undefined;
       await this.#rest(this.health.restMs);
@@ -193,6 +194,12 @@ export class CommitQueue {
         error = next;
       }
     }
+  }
+
+  /** Each is tried separately from now on: the trouble of one is not that of the store. */
+  #allAside(batch: readonly Part[], error: unknown): () => void {
+    for (const part of batch) detached(this.#aside(part, error), this.#ports.logger, "a write by itself");
+    return () => undefined;
   }
 
   async #together(parts: readonly Part[], attempt: number): Promise<Attempted> {
@@ -228,7 +235,7 @@ export class CommitQueue {
       } catch (error) {
         if (results.size === 0) throw error;
         results.set(part.append, "aside");
-        detached(this.#aside(part, error), this.#ports.logger, "a write by itself");
+        this.#allAside([part], error);
       }
     }
     return results;
@@ -243,7 +250,7 @@ export class CommitQueue {
       const sinceMs = clock.monotonic() - start;
       this.options.onFailure({ runIds: [append.run.id], error, sinceMs });
       if (isOut(error) || !source.failing(sinceMs))
-        return this.#tell(source, { ok: false, reason: isOut(error) ? "lost" : "rejected", error });
+        return this.#tell(source, { ok: false, reason: isUnheard(error) ? "lost" : "rejected", error });
       await this.#rest(Math.max(pause, this.health.restMs));
       try {
         if (await this.#landed(append)) return this.#tell(source, { ok: true });
@@ -318,13 +325,13 @@ export class CommitQueue {
     const { clock } = this.#ports;
     const start = clock.monotonic();
     let error = first;
-    for (;;) {
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       if (isFinal(error)) return error;
       this.health.failed(error, isWrite);
       const sinceMs = clock.monotonic() - start;
       if (isWrite) this.options.onFailure({ runIds: [runId], error, sinceMs });
       if (sinceMs >= this.options.patienceMs) return error;
-      await this.#rest(this.health.restMs);
+      await this.#rest(isOneRuns(error) ? pause : this.health.restMs);
       try {
         await work();
         return undefined;
@@ -334,6 +341,9 @@ export class CommitQueue {
     }
   }
 }
+
+/** Nobody took it or refused it: whoever claims the run next knows no more of it than this process does. */
+const isUnheard = (error: unknown): boolean => isOut(error) || HoldfastError.is(error, "HF-7003");
 
 /** The store is closed, or its data is damaged: waiting doesn't help. */
 const isFinal = (error: unknown): boolean =>

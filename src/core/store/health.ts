@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { HoldfastError } from "../errors.ts";
-import { FIRST_PAUSE_MS, isOut, LONGEST_PAUSE_MS } from "./pauses.ts";
+import { FIRST_PAUSE_MS, isOneRuns, isOut, LONGEST_PAUSE_MS } from "./pauses.ts";
 import { WriteClock } from "./write-times.ts";
 
 /** The state of a store. */
@@ -146,6 +146,7 @@ export class StoreHealth {
   }
 
   failed(error: unknown, isWrite = true): void {
+    if (isOneRuns(error)) return;
     const now = this.#clock.monotonic();
     const trouble = this.#trouble;
     if (!trouble) {

@@ -11,6 +11,8 @@ export class Renewals {
   readonly #running: () => readonly Execution[];
   readonly #before: () => void;
   #cancel: (() => void) | null = null;
+  /** Those whose renewal is on its way. */
+  readonly #asked = new Set<Execution>();
 
   constructor(deps: ExecutionDeps, running: () => readonly Execution[], before: () => void) {
     this.#deps = deps;
@@ -25,8 +27,10 @@ export class Renewals {
     const renew = (): void => {
       this.#cancel = null;
       this.#before();
-      const renewed = this.#renew().finally(() => this.later());
-      detached(renewed, ports.logger, "renewing claims");
+      for (const group of this.#groups()) {
+        const renewed = this.#renew(group).finally(() => this.later());
+        detached(renewed, ports.logger, "renewing claims");
+      }
     };
     const ms = Math.min(settings.claimMs / 3, HEAR_MS);
     this.#cancel = ports.clock.setTimer(renew, ms, { upkeep: true });
@@ -37,9 +41,15 @@ export class Renewals {
     this.#cancel = null;
   }
 
-  async #renew(): Promise<void> {
+  /** What is renewed together. Where runs are independent, one that doesn't answer must not cost the others their claims. */
+  #groups(): readonly (readonly Execution[])[] {
+    const held = this.#running().filter((one) => !one.closed && !this.#asked.has(one));
+    return this.#deps.store.capabilities.independent === true ? held.map((one) => [one]) : [held];
+  }
+
+  async #renew(held: readonly Execution[]): Promise<void> {
     const { store, settings, ports } = this.#deps;
-    const held = this.#running().filter((one) => !one.closed);
+    for (const one of held) this.#asked.add(one);
     const sentAt = ports.clock.monotonic();
     try {
       const rows = await store.renew(
@@ -62,6 +72,8 @@ export class Renewals {
       });
     } catch (error) {
       ports.logger.warn("claims could not be renewed", { error: String(error) });
+    } finally {
+      for (const one of held) this.#asked.delete(one);
     }
   }
 }
