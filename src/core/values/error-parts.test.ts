@@ -8,6 +8,23 @@ import { Redactor } from "./redact.ts";
 const trip = (error: Error): unknown => decode(encode(error));
 const failure = (fields: object) => Object.assign(new Error("failed"), fields);
 
+describe("a field of an error, nested deeper than anybody nests", () => {
+  const nested = (inner: unknown): unknown => {
+    let value = inner;
+    for (let depth = 0; depth < 30; depth++) value = { in: [value] };
+    return value;
+  };
+
+  it("is kept whole", () => {
+    const error = failure({ response: nested({ status: 500 }) });
+    expect(trip(error)).toHaveProperty("response", nested({ status: 500 }));
+  });
+
+  it("is not kept with a credential at its bottom", () => {
+    expect(encode(failure({ response: nested({ token: "abc" }) }))).not.toContain("abc");
+  });
+});
+
 describe("a field of an error that cannot be saved whole (E17)", () => {
   it("keeps its plain parts", () => {
     const response = {

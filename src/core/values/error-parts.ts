@@ -92,18 +92,16 @@ export const isAccess = (key: string, value: unknown): boolean =>
 /** True when a value may contain something that gives access, or is too large to tell. */
 export function hasAccess(value: unknown): boolean {
   let left = 2_000;
-  const walk = (given: unknown, depth: number): boolean => {
+  const walk = (given: unknown): boolean => {
     if (typeof given !== "object" || given === null || given instanceof Error) return false;
-    if (depth > MOST_DEPTH || --left < 0) return true;
+    if (--left < 0) return true;
     const inner = given instanceof Map || given instanceof Set ? [...given.values()] : Object.values(given);
     const names =
       given instanceof Map ? [...given].filter(([key]) => typeof key === "string") : Object.entries(given);
-    return (
-      names.some(([key, one]) => isAccess(String(key), one)) || inner.some((one) => walk(one, depth + 1))
-    );
+    return names.some(([key, one]) => isAccess(String(key), one)) || inner.some(walk);
   };
   try {
-    return !ArrayBuffer.isView(value) && walk(value, 0);
+    return !ArrayBuffer.isView(value) && walk(value);
   } catch {
     return true;
   }
