@@ -11,7 +11,9 @@ export { folderFor, freePort, output, serverUser } from "../../../lab/services/s
 /** True when a program is available; its Debian package is installed if allowed. */
 export async function installed(find: () => string | null, debian: string): Promise<boolean> {
   if (find() !== null || !isRoot || !existsSync("/usr/bin/apt-get")) return find() !== null;
-  await output("/usr/bin/apt-get", ["install", "-y", "--no-install-recommends", debian]);
+  // Another test file may be installing something else just then: wait for it instead of giving up.
+  const lock = "DPkg::Lock::Timeout=600";
+  await output("/usr/bin/apt-get", ["-o", lock, "install", "-y", "--no-install-recommends", debian]);
   return find() !== null;
 }
 
