@@ -106,6 +106,8 @@ export interface StoreCapabilities {
   readonly limits?: boolean;
   /** True when each run is written on its own, so that no append should wait for those of other runs. */
   readonly independent?: boolean;
+  /** True when the store itself finds out that a worker has died, ends its claims and offers its runs to others. */
+  readonly endsClaims?: boolean;
 }
 
 /** Which store this is, and since when. */

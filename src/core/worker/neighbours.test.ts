@@ -119,4 +119,19 @@ describe("a run whose process has died on this machine", () => {
       await lab.drive(second.close());
     }
   });
+
+  it("is left to a store that finds out itself who has died", async () => {
+    const lab = createLab();
+    const { dead, process } = town();
+    const first = lab.engine([flow], process("a"));
+    await begin(lab, first);
+    await lab.crash(first);
+    dead.add("a");
+    const store = { ...lab.store, capabilities: { ...lab.store.capabilities, endsClaims: true } };
+    const second = lab.engine([flow], { ...process("b"), store });
+    await second.work();
+    await lab.clock.advance(10_000);
+    expect((await lab.store.read("r"))?.claim.epoch).toBe(1);
+    await lab.drive(second.close());
+  });
 });

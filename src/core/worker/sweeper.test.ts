@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import type { RunRow } from "../types.ts";
 import { Sweeper } from "./sweeper.ts";
@@ -10,7 +10,13 @@ const rows = (count: number, name = "r"): RunRow[] =>
 /** A worker as the sweeper sees it: `list` is what is due, `taken` what it advances. */
 function stage(
   list: RunRow[],
-  { concurrency = 1_000, busy = new Set<string>(), stuck = new Set<string>() } = {},
+  {
+    concurrency = 1_000,
+    busy = new Set<string>(),
+    stuck = new Set<string>(),
+    mute = new Map<string, Promise<void>>(),
+    isApart = false,
+  } = {},
 ) {
   const clock = createFakeClock();
   const taken: string[] = [];
@@ -25,7 +31,10 @@ function stage(
     check: async () => undefined,
     due: async (limit) => (asked++, list.slice(0, limit)),
     isTaken: ({ id }) => busy.has(id),
+    isApart,
     take: async ({ id }) => {
+      if (mute.has(id)) busy.add(id);
+      await mute.get(id);
       if (stuck.has(id)) return "left";
       list.splice(
         list.findIndex((one) => one.id === id),
@@ -101,5 +110,24 @@ describe("sweeps", () => {
     const { sweeper } = stage([row("a", 5), row("b", 600_000)], { concurrency: 1 });
     const ids = await sweeper.all();
     expect(ids).toEqual(["a"]);
+  });
+
+  it("are not held up by a run that doesn't answer where runs are written independently", async () => {
+    let answer = (): void => undefined;
+    const silence = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const list = [row("mute"), row("b")];
+    const { sweeper, taken } = stage(list, { isApart: true, mute: new Map([["mute", silence]]) });
+    const first = sweeper.sweep();
+    await vi.waitFor(() => expect(taken).toEqual(["b"]));
+    list.push(row("c"));
+    const second = sweeper.sweep();
+    await vi.waitFor(() => expect(taken).toEqual(["b", "c"]));
+    answer();
+    expect(await Promise.all([first, second])).toEqual([
+      ["b", "c", "mute"],
+      ["b", "c", "mute"],
+    ]);
   });
 });

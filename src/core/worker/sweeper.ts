@@ -33,6 +33,8 @@ export interface SweeperDeps {
   /** Called when there is nothing else to take. Returns true when runs were left out that come next. */
   readonly nextRound: () => boolean;
   readonly failed: (error: unknown) => void;
+  /** True when runs are written independently, so that one which doesn't answer must not keep the others waiting. */
+  readonly isApart?: boolean;
 }
 
 /** The outcome for a due run: it is advanced here from now on; everything due is done; or it is still due. */
@@ -42,6 +44,8 @@ interface Sweep {
   /** Runs that this sweep has tried to take, so that it doesn't try again. */
   readonly tried: Set<string>;
   readonly taken: string[];
+  /** Runs that are being taken while the sweep goes on. */
+  readonly open: Set<Promise<unknown>>;
   /** Set to take everything due: runs written to after this moment are left to other sweeps. */
   readonly until?: number;
 }
@@ -54,6 +58,8 @@ export class Sweeper {
   readonly #deps: SweeperDeps;
   #sweeping: Promise<string[]> | null = null;
   #again = false;
+  /** Called when there is more to look for. */
+  #wake: () => void = () => undefined;
   #stopped = false;
   /** The longest due run of those that were all in progress here at the last check, and since when. */
   #inHand: { readonly id: string; readonly since: number } | undefined;
@@ -72,6 +78,7 @@ export class Sweeper {
   /** Looks for due runs now; returns the ids of those taken, including by a sweep already in progress. */
   sweep(): Promise<string[]> {
     this.#again = true;
+    this.#wake();
     this.#sweeping ??= this.#whileAsked().finally(() => {
       this.#sweeping = null;
     });
@@ -84,7 +91,12 @@ export class Sweeper {
    */
   async all(): Promise<string[]> {
     const taken = this.#sweeping ? [...(await this.#sweeping)] : [];
-    const sweep: Sweep = { tried: new Set(taken), taken, until: this.#deps.now() + LATER_MS };
+    const sweep: Sweep = {
+      tried: new Set(taken),
+      taken,
+      open: new Set(),
+      until: this.#deps.now() + LATER_MS,
+    };
     while (!this.#stopped && (await this.#pages(sweep)) === "full") {
       const room = new Promise<void>((resolve) => this.#waiting.push(resolve));
       if (this.#deps.room() <= 0) await room;
@@ -115,13 +127,19 @@ export class Sweeper {
   }
 
   async #whileAsked(): Promise<string[]> {
-    const sweep: Sweep = { tried: new Set(), taken: [] };
-    while (this.#again && !this.#stopped) {
-      this.#again = false;
-      sweep.tried.clear();
-      await this.#pages(sweep);
+    const sweep: Sweep = { tried: new Set(), taken: [], open: new Set() };
+    for (;;) {
+      while (this.#again && !this.#stopped) {
+        this.#again = false;
+        sweep.tried.clear();
+        await this.#pages(sweep);
+      }
+      if (sweep.open.size === 0) return sweep.taken;
+      const woken = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      await Promise.race([...sweep.open, ...(this.#stopped ? [] : [woken])]);
     }
-    return sweep.taken;
   }
 
   /** Page by page, until nothing is left to try (`done`) or there is no room for more (`full`). */
@@ -161,11 +179,22 @@ export class Sweeper {
   }
 
   /** Returns how many are no longer due. */
-  async #take({ tried, taken }: Sweep, rows: readonly RunRow[]): Promise<number> {
-    for (const { id } of rows) tried.add(id);
-    const done = await Promise.all(rows.map((row) => this.#deps.take(row)));
-    taken.push(...rows.flatMap(({ id }, index) => (done[index] === "taken" ? [id] : [])));
-    return done.filter((one) => one !== "left").length;
+  async #take({ tried, taken, open, until }: Sweep, rows: readonly RunRow[]): Promise<number> {
+    let gone = 0;
+    const taking = rows.map(async (row) => {
+      tried.add(row.id);
+      const done = await this.#deps.take(row);
+      if (done === "taken") taken.push(row.id);
+      if (done !== "left") gone++;
+    });
+    if (!this.#deps.isApart || until !== undefined) await Promise.all(taking);
+    else for (const one of taking) this.#goOnBeside(one, open);
+    return gone;
+  }
+
+  #goOnBeside(taking: Promise<void>, open: Set<Promise<unknown>>): void {
+    const over = taking.catch(this.#deps.failed).finally(() => open.delete(over));
+    open.add(over);
   }
 
   /**

@@ -127,11 +127,12 @@ export class Worker {
     if (this.#mayLook) await this.#overlooked.look();
   }
 
-  /** True when runs may be looked for beyond those that the store lists as due. */
+  /** True when runs may be looked for beyond those that the store lists as due, and there may be any. */
   get #mayLook(): boolean {
     const { store, queue } = this.#deps.execution;
     const isSound = !queue.health.failing && !queue.health.isBack;
-    return !this.#stopped && this.#room > 0 && isSound && !(store instanceof ScratchStore);
+    const isOwn = store instanceof ScratchStore || store.capabilities.endsClaims === true;
+    return !this.#stopped && this.#room > 0 && isSound && !isOwn;
   }
 
   /** Looks for due runs now; returns the ids of those taken, including by a sweep already in progress. */
@@ -185,6 +186,7 @@ export class Worker {
       isTaken: (row) => this.#isTaken(row),
       take: (row) => this.#take(row),
       nextRound: () => queues.nextRound(),
+      isApart: store.capabilities.independent === true,
       failed: (error) => {
         health.failed(error, false);
         ports.logger.error("sweep failed", { error: String(error) });
@@ -236,7 +238,8 @@ export class Worker {
   #leaves(row: RunRow): boolean {
     const { owner, execution } = this.#deps;
     const isOthers = row.status === "running" && row.claim.owner !== owner;
-    const isEarly = execution.queue.health.soundMs < execution.settings.claimMs;
+    const isKnown = execution.store.capabilities.endsClaims === true;
+    const isEarly = !isKnown && execution.queue.health.soundMs < execution.settings.claimMs;
     return (isOthers && isEarly) || this.#upgrades.leaves(row);
   }
 
