@@ -13,6 +13,9 @@ export interface Seen {
   readonly epoch: number;
 }
 
+/** The name of a worker in its claims. */
+export const ownerOf = (pid: number): string => `worker-${pid}`;
+
 const file = (): string => process.env["HOLDFAST_WITNESS"] ?? "";
 
 /** A file that outlives every process here; a line is one write, so lines are never torn. */

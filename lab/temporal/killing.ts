@@ -3,11 +3,12 @@ import { once } from "node:events";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { createTemporalEngine } from "../../src/adapters/temporal/index.ts";
 import type { Engine, RunHandle } from "../../src/index.ts";
 import { childScript } from "../child-script.ts";
 import type { TemporalServer } from "../services/temporal.ts";
-import { job, readSeen, type Seen } from "./jobs.ts";
+import { job, ownerOf, readSeen, type Seen } from "./jobs.ts";
 
 export interface KillOptions {
   readonly server: TemporalServer;
@@ -34,8 +35,17 @@ export interface KillReport {
   readonly doubled: readonly string[];
   /** Runs that didn't end as they should. Must be empty. */
   readonly wrong: readonly string[];
-  /** Milliseconds from the kill of a worker to the next call of each of its runs. */
-  readonly recoveries: readonly number[];
+  /** What followed the kill of a worker for each of its runs. */
+  readonly recoveries: readonly Recovery[];
+}
+
+export interface Recovery {
+  readonly run: string;
+  readonly killedAt: number;
+  /** Until another worker had claimed the run. */
+  readonly ms: number;
+  /** Until that one did something with it; `null` when it was killed before. */
+  readonly callMs: number | null;
 }
 
 interface Kill {
@@ -44,6 +54,9 @@ interface Kill {
 }
 
 const SIZE = 4;
+
+/** Within this time after the last kill every run ends that isn't stuck. */
+const STUCK_MS = 180_000;
 
 /** Kills workers, and the server, while runs are under way; then compares the world with the journals. */
 export async function killWorkers(options: KillOptions): Promise<KillReport> {
@@ -74,9 +87,9 @@ export async function killWorkers(options: KillOptions): Promise<KillReport> {
   const wrong = await load.finish();
   const seen = readSeen(witness);
   const report = await judge(engine, load.ids, seen);
+  const recoveries = await recoveriesAfter(engine, kills);
   await crew.end();
   await engine.close();
-  const recoveries = recoveriesAfter(kills, seen);
   return { kills: kills.length, serverKills, runs: load.ids.length, ...report, wrong, recoveries };
 }
 
@@ -145,8 +158,7 @@ class Crew {
 async function someWork(witness: string, pid: number): Promise<void> {
   const wanted = 3 + Math.floor(Math.random() * 12);
   const isEnough = (): boolean => readSeen(witness).filter((one) => one.pid === pid).length >= wanted;
-  for (let tries = 0; tries < 1_200 && !isEnough(); tries++)
-    await new Promise((resolve) => setTimeout(resolve, 25));
+  for (let tries = 0; tries < 1_200 && !isEnough(); tries++) await delay(25);
 }
 
 /** Runs under way: a new one for each that ends. */
@@ -156,7 +168,7 @@ class Load {
   readonly #engine: Engine;
   readonly #most: number;
   readonly #wrong: string[] = [];
-  readonly #open = new Set<Promise<void>>();
+  readonly #open = new Map<string, Promise<void>>();
   #isOver = false;
 
   constructor(engine: Engine, most: number) {
@@ -169,11 +181,11 @@ class Load {
       const id = `job-${process.pid}-${this.ids.length}`;
       this.ids.push(id);
       const done = this.#run(id).finally(() => {
-        this.#open.delete(done);
+        this.#open.delete(id);
         this.ended++;
         this.fill();
       });
-      this.#open.add(done);
+      this.#open.set(id, done);
     }
   }
 
@@ -195,15 +207,16 @@ class Load {
         return await this.#engine.start(job, SIZE, { id });
       } catch (error) {
         if (tries === 20) throw error;
-        await new Promise((resolve) => setTimeout(resolve, 250));
+        await delay(250);
       }
     }
   }
 
+  /** Waits for the runs under way. One that doesn't end is stuck. */
   async finish(): Promise<string[]> {
     this.#isOver = true;
-    await Promise.all(this.#open);
-    return this.#wrong;
+    await Promise.race([Promise.all(this.#open.values()), delay(STUCK_MS, undefined, { ref: false })]);
+    return [...this.#wrong, ...Array.from(this.#open.keys(), (id) => `${id} is stuck`)];
   }
 }
 
@@ -223,31 +236,29 @@ async function judge(engine: Engine, runs: readonly string[], seen: readonly See
   const [begun, effects] = [grouped(seen, "begin"), grouped(seen, "effect")];
   const repeatedSteps: string[] = [];
   for (const run of runs)
-    for (const { step, at } of await endsOf(engine, run))
+    for (const { kind, step, at } of await eventsOf(engine, run)) {
+      if (kind !== "step_completed") continue;
       for (const call of begun.get(`${run} ${step}`) ?? [])
         if (call.at > at) repeatedSteps.push(`${run} ${step} was called ${call.at - at} ms after its end`);
+    }
   const isOnce = (key: string): boolean => /(?:order|tool)$/.test(key);
   const doubled = [...effects].filter(([key, list]) => isOnce(key) && list.length > 1).map(([key]) => key);
   const calls = [...begun.values()].reduce((sum, { length }) => sum + length, 0);
   return { calls, repeatedCalls: calls - begun.size, repeatedSteps, doubled };
 }
 
-/** When each step of a run was recorded as done. */
-async function endsOf(engine: Engine, run: string): Promise<{ step: string; at: number }[]> {
-  const { events } = await engine.reports.events(run, { limit: 1_000 });
-  return events.flatMap(({ kind, step, at }) => (kind === "step_completed" ? [{ step, at }] : []));
-}
+type Told = Awaited<ReturnType<Engine["reports"]["events"]>>["events"];
 
-/** For each run that a killed worker was calling for: the time until somebody called for it again. */
-function recoveriesAfter(kills: readonly Kill[], seen: readonly Seen[]): number[] {
-  return kills.flatMap(({ pid, at }) => {
-    const held = new Set(
-      seen.filter((one) => one.pid === pid && one.at <= at && one.at > at - 1_000).map(({ run }) => run),
-    );
-    return [...held].flatMap((run) => {
-      const last = seen.findLast((one) => one.run === run && one.at <= at);
-      const next = seen.find((one) => one.run === run && one.at > at);
-      return last?.pid === pid && next ? [next.at - at] : [];
-    });
+const eventsOf = async (engine: Engine, run: string): Promise<Told> =>
+  (await engine.reports.events(run, { limit: 1_000 })).events;
+
+/** What followed each kill for each run that the killed worker had. */
+async function recoveriesAfter(engine: Engine, kills: readonly Kill[]): Promise<Recovery[]> {
+  const { incidents } = await engine.reports.recoveries();
+  return incidents.flatMap(({ run, at, lost, resumedAfterMs }) => {
+    const kill = kills.find(({ pid }) => ownerOf(pid) === lost);
+    if (!kill || at < kill.at) return [];
+    const ms = at - kill.at;
+    return [{ run, killedAt: kill.at, ms, callMs: resumedAfterMs === null ? null : ms + resumedAfterMs }];
   });
 }

@@ -15,6 +15,12 @@ const { values } = parseArgs({
   },
 });
 
+function spread(times: readonly number[]): object {
+  const sorted = [...times].sort((a, b) => a - b);
+  const at = (share: number): number | undefined => sorted[Math.floor((sorted.length - 1) * share)];
+  return { count: sorted.length, p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
+}
+
 const say = (text: string): void => console.error(text);
 const problem = (await installTemporalSdk(say)) ?? (await buildTemporal(say));
 if (problem !== undefined) throw new Error(problem);
@@ -30,10 +36,9 @@ try {
     workers: Number(values.workers),
     say,
   });
-  const sorted = [...report.recoveries].sort((a, b) => a - b);
-  const at = (share: number): number | undefined => sorted[Math.floor((sorted.length - 1) * share)];
-  const recovery = { count: sorted.length, p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
-  console.log(JSON.stringify({ ...report, recoveries: recovery }, null, 2));
+  const claims = spread(report.recoveries.map(({ ms }) => ms));
+  const calls = spread(report.recoveries.flatMap(({ callMs }) => callMs ?? []));
+  console.log(JSON.stringify({ ...report, recoveries: { claims, calls } }, null, 2));
   process.exitCode = report.repeatedSteps.length + report.doubled.length + report.wrong.length > 0 ? 1 : 0;
 } finally {
   await server.remove();

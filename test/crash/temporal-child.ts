@@ -1,4 +1,4 @@
-import { job } from "../../lab/temporal/jobs.ts";
+import { job, ownerOf } from "../../lab/temporal/jobs.ts";
 import { temporalWorker } from "../../src/adapters/temporal/index.ts";
 
 /** A worker to be killed. */
@@ -8,6 +8,7 @@ const worker = await temporalWorker({
   taskQueue: env("HOLDFAST_QUEUE"),
   bundle: env("HOLDFAST_BUNDLE"),
   workflows: [job],
+  owner: ownerOf(process.pid),
   recovery: { maxAttempts: 1_000 },
   ...(env("HOLDFAST_DEBUG") ? { logger: console } : {}),
 });

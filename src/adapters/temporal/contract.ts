@@ -60,6 +60,8 @@ export interface AppendMessage {
   readonly number: string;
   /** The task queue of the worker that claims it, with a claim. */
   readonly queue?: string;
+  /** With a claim: the offer that its worker was given, if any. */
+  readonly offer?: string | undefined;
 }
 
 /** A row as the sandbox has it. `isHeld`: the activity of its claim is alive, or on its way. */
@@ -130,6 +132,8 @@ export interface RunArguments {
 /** The argument of the activity `hold`: the row at the time it was scheduled. */
 export interface HoldOffer {
   readonly row: RunRow;
+  /** Names this offer, so that a claim can say that it takes it. */
+  readonly id: string;
 }
 
 /** How a hold ends: the worker has let the run go, or hasn't taken it at all, and why. */

@@ -25,9 +25,9 @@ import {
 } from "./contract.ts";
 import { JournalState } from "./journal-state.ts";
 
-/** Pauses between offers of a run that no worker takes. */
+/** Pauses between offers of a run that no worker takes; they grow while the workers that are asked lack its code. */
 const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 8_000;
 
 /** A sender asks for its answer at once. */
 const MOST_ANSWERS = 100;
@@ -53,6 +53,7 @@ class RunSandbox {
   /** The latest answers, by the numbers of their messages. */
   readonly #answers = new Map<string, AppendAnswer>();
   #pauseMs = 0;
+  #nextPauseMs = FIRST_PAUSE_MS;
   #isErased = false;
   #changes = 0;
 
@@ -79,6 +80,10 @@ class RunSandbox {
     });
   }
 
+  get #offerId(): string {
+    return `${workflowInfo().runId}.${this.#holds}`;
+  }
+
   get #row(): RunRow {
     return this.#state.row;
   }
@@ -88,7 +93,7 @@ class RunSandbox {
     return this.#row.claim.token !== null && (this.#isTaken || this.#queue !== null);
   }
 
-  #append({ append, queue }: AppendMessage): AppendAnswer {
+  #append({ append, queue, offer }: AppendMessage): AppendAnswer {
     const { claim } = append;
     if (claim.kind === "erase") {
       this.#isErased = true;
@@ -99,11 +104,14 @@ class RunSandbox {
     if (reason) return { ok: false, reason, held: this.#state.held(this.#isHeld) };
     if (claim.kind === "acquire") {
       this.#queue = queue ?? null;
+      // An offer to somebody else is void, and must not end this claim when it lapses.
+      if (this.#isHolding && offer !== this.#offerId) this.#leaveHold();
       this.#isTaken = this.#isHolding;
     }
     if (this.#row.claim.token === null) this.#letGo();
     if (!append.countsOnly) this.#show();
     this.#pauseMs = 0;
+    this.#nextPauseMs = FIRST_PAUSE_MS;
     this.#changes++;
     return { ok: true };
   }
@@ -111,7 +119,11 @@ class RunSandbox {
   /** The claim has ended, so its activity means nothing any more; the worker ends it, or has died. */
   #letGo(): void {
     this.#queue = null;
-    if (!this.#isTaken) return;
+    if (this.#isTaken) this.#leaveHold();
+  }
+
+  /** Whatever becomes of the activity says nothing any more. */
+  #leaveHold(): void {
     this.#isTaken = false;
     this.#isHolding = false;
     this.#holds++;
@@ -168,14 +180,13 @@ class RunSandbox {
   /** Offers the run to the workers, or to the one that has it; the activity lasts as long as the claim. */
   async #hold(): Promise<void> {
     const { heartbeatMs, adoptMs } = this.#args.settings;
-    const pause = this.#pauseMs;
     const isAdopted = this.#queue !== null;
     this.#isHolding = true;
     this.#isTaken = isAdopted;
     const own = ++this.#holds;
     let end: HoldEnd | undefined;
     try {
-      end = await scheduleActivity<HoldEnd>(HOLD, [{ row: this.#row }], {
+      end = await scheduleActivity<HoldEnd>(HOLD, [{ row: this.#row, id: this.#offerId }], {
         taskQueue: this.#queue ?? workflowInfo().taskQueue,
         startToCloseTimeout: CLAIM_MS,
         scheduleToStartTimeout: isAdopted ? adoptMs : OFFER_MS,
@@ -192,8 +203,12 @@ class RunSandbox {
     this.#isTaken = false;
     this.#queue = null;
     if (this.#row.claim.token !== null) this.#state.expire(Date.now());
-    else if (end && !end.taken)
-      this.#pauseMs = Math.min(Math.max(pause * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
+    else if (end && !end.taken) this.#rest(end);
+  }
+
+  #rest({ why }: HoldEnd): void {
+    this.#pauseMs = why === "no-code" ? this.#nextPauseMs : FIRST_PAUSE_MS;
+    this.#nextPauseMs = Math.min(2 * this.#pauseMs, LONGEST_PAUSE_MS);
   }
 
   async #continue(): Promise<never> {

@@ -22,10 +22,11 @@ import {
 import type { Holds } from "./holds.ts";
 import { JournalState } from "./journal-state.ts";
 import { isMissing, type Link } from "./link.ts";
+import { Mirrors } from "./mirrors.ts";
 import type { Client } from "./sdk.ts";
 
 export interface TemporalStoreParts {
-  readonly link: Link;
+  readonly link: Pick<Link, "ask" | "close" | "storeId" | "taskQueue">;
   readonly settings: RunSettings;
   /** The claims of this process; missing in one that only starts and controls runs. */
   readonly holds?: Holds | undefined;
@@ -39,15 +40,7 @@ export interface TemporalStoreParts {
 const SHOWN_MS = 15_000;
 
 /** How long a worker may take for one step of the sandbox: milliseconds are usual, and one that died takes all of it. */
-const TASK_MS = 5_000;
-
-/** A renewal that follows a write so soon says nothing new. */
-const FRESH_MS = 1_400;
-
-interface Mirror {
-  readonly row: RunRow;
-  readonly at: number;
-}
+const TASK_MS = 2_000;
 
 /**
  * Runs in Temporal, as a store: a workflow execution for each run. It answers for one run at a time, exactly; only
@@ -55,11 +48,17 @@ interface Mirror {
  */
 export class TemporalStore implements Store {
   readonly name = "temporal";
-  readonly capabilities = { durability: "power-loss", transactions: false, independent: true } as const;
-  readonly #link: Link;
+  readonly capabilities = {
+    durability: "power-loss",
+    transactions: false,
+    independent: true,
+    endsClaims: true,
+  } as const;
+  readonly #link: TemporalStoreParts["link"];
   readonly #parts: TemporalStoreParts;
-  /** The rows of the runs that this process has claims of. */
-  readonly #mirrors = new Map<string, Mirror>();
+  readonly #mirrors = new Mirrors();
+  /** Claims that were sent and not answered, by run: a look at the journal says what came of them. */
+  readonly #unsure = new Map<string, Append>();
   #identity: StoreIdentity | undefined;
   #isClosed = false;
 
@@ -122,38 +121,61 @@ export class TemporalStore implements Store {
   }
 
   async #append(append: Append): Promise<AppendResult> {
-    const queue = this.#parts.queue?.();
-    const number = crypto.randomUUID();
-    const message: AppendMessage =
-      queue !== undefined && append.claim.kind === "acquire" ? { append, number, queue } : { append, number };
-    const result = append.expect === null ? await this.#create(message) : await this.#update(message);
+    const { holds } = this.#parts;
     const { id } = append.run;
+    const message = this.#message(append);
+    holds?.claiming(append);
+    const result = await this.#sent(message);
     if (result.ok) this.#took(append);
-    else if (result.reason === "fenced" || result.reason === "missing") this.#forget(id);
-    else if (result.row) {
-      this.#saw(result.row);
-      this.#parts.holds?.moved(result.row);
+    else {
+      holds?.refused(append);
+      if (result.reason === "fenced" || result.reason === "missing") this.#forget(id);
+      else if (result.row) {
+        this.#mirrors.saw(result.row);
+        holds?.moved(result.row);
+      }
     }
     return result;
+  }
+
+  #message(append: Append): AppendMessage {
+    const number = crypto.randomUUID();
+    const queue = this.#parts.queue?.();
+    if (queue === undefined || append.claim.kind !== "acquire") return { append, number };
+    return { append, number, queue, offer: this.#parts.holds?.offerOf(append.run.id) };
+  }
+
+  async #sent(message: AppendMessage): Promise<AppendResult> {
+    const { append } = message;
+    this.#unsure.delete(append.run.id);
+    try {
+      return append.expect === null ? await this.#create(message) : await this.#update(message);
+    } catch (error) {
+      if (append.claim.kind === "acquire") this.#unsure.set(append.run.id, append);
+      throw error;
+    }
   }
 
   #took(append: Append): void {
     const { id } = append.run;
     const row = rowAfter(append);
+    this.#unsure.delete(id);
     this.#parts.holds?.appended(append, row);
-    if (row.claim.token === null || append.claim.kind === "keep") this.#mirrors.delete(id);
-    else this.#mirrors.set(id, { row, at: Date.now() });
+    if (append.claim.kind === "erase") this.#mirrors.erased(id);
+    else if (row.claim.token === null || append.claim.kind === "keep") this.#mirrors.forget(id);
+    else this.#mirrors.wrote(row);
   }
 
-  /** A mirror is never behind what a read has shown: the engine would take that for a store that lost writes. */
-  #saw(row: RunRow): void {
-    const mirror = this.#mirrors.get(row.id);
-    if (mirror && (row.seq > mirror.row.seq || row.claim.token !== mirror.row.claim.token))
-      this.#mirrors.delete(row.id);
+  /** A claim whose answer got lost is here after all: this process has the run. */
+  #landed(runId: string, entries: readonly Entry[]): void {
+    const append = this.#unsure.get(runId);
+    const last = append?.entries.at(-1);
+    if (append && entries.some(({ seq, head }) => seq === last?.seq && head === last.head))
+      this.#took(append);
   }
 
   #forget(runId: string): void {
-    this.#mirrors.delete(runId);
+    this.#mirrors.forget(runId);
     this.#parts.holds?.lost(runId);
   }
 
@@ -192,7 +214,7 @@ export class TemporalStore implements Store {
       return this.#reopen(message);
     }
     const answer = (await this.#query(id, QUERIES.answer, [message.number])) as AppendAnswer | null;
-    // The run was continued as new in between: whether it was taken is in the journal.
+    // The run was continued as new in between: what became of it is in the journal.
     if (!answer) throw new HoldfastError("HF-7003", { run: id, queue: this.#link.taskQueue });
     return this.#answered(answer);
   }
@@ -243,9 +265,9 @@ export class TemporalStore implements Store {
   ): Promise<readonly (RunRow | null)[]> {
     return Promise.all(
       batch.map(async ({ runId, epoch, token }) => {
-        const mirror = this.#mirrors.get(runId);
-        if (mirror && mirror.row.claim.token === token && Date.now() - mirror.at < FRESH_MS)
-          return mirror.row;
+        this.#parts.holds?.renewed(runId);
+        const mirror = this.#mirrors.fresh(runId, token);
+        if (mirror) return mirror;
         const row = await this.read(runId);
         const isOurs = row !== null && row.claim.token === token && row.claim.epoch === epoch;
         if (!isOurs) this.#forget(runId);
@@ -257,7 +279,7 @@ export class TemporalStore implements Store {
   async read(runId: string): Promise<RunRow | null> {
     try {
       const row = shown((await this.#query(runId, QUERIES.row)) as HeldRow);
-      this.#saw(row);
+      this.#mirrors.saw(row);
       return row;
     } catch (error) {
       if (isMissing(error)) return null;
@@ -295,6 +317,7 @@ export class TemporalStore implements Store {
     } catch (error) {
       if (!isMissing(error) || found.length > 0) throw error;
     }
+    this.#landed(runId, found);
     return found;
   }
 

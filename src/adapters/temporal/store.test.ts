@@ -1,0 +1,126 @@
+import { describe, expect, it, vi } from "vitest";
+import { HoldfastError } from "../../core/errors.ts";
+import { SeenStore } from "../../core/store/seen.ts";
+import type { RunRow } from "../../core/types.ts";
+import { accepted, creation, outsideAct, step, take } from "../../testing/conformance/index.ts";
+import { FakeTemporal } from "../../../test/support/engines/fake-temporal.ts";
+import type { HoldEnd } from "./contract.ts";
+import { Holds } from "./holds.ts";
+import { TemporalStore } from "./store.ts";
+
+const settings = { heartbeatMs: 1_000, adoptMs: 1_000, appendsPerExecution: 1_000 };
+const TOKEN = new Uint8Array([1]);
+
+/** Processes on one server: each is a store as an engine sees it, with the claims that it has. */
+function stage() {
+  const server = new FakeTemporal();
+  const process = () => {
+    const ended: HoldEnd[] = [];
+    const beats = { begin: () => undefined, end: (_: Uint8Array, end: HoldEnd) => void ended.push(end) };
+    const holds = new Holds(beats, () => true);
+    const base = new TemporalStore({ link: server.link(), settings, holds, queue: () => "own" });
+    const problems: HoldfastError[] = [];
+    const store = new SeenStore(base, (error) => void problems.push(error));
+    return { store, holds, ended, problems };
+  };
+  return { server, process };
+}
+
+const renewal = ({ id, claim }: RunRow) => ({
+  runId: id,
+  epoch: claim.epoch,
+  token: claim.token ?? "",
+  ttlMs: 1_000,
+});
+
+/** Sends an append and holds its answer back, which has been applied by then, until `release`. */
+async function slowly(server: FakeTemporal, send: () => Promise<unknown>) {
+  let release = (): void => undefined;
+  const applied = new Promise<void>((asked) => {
+    server.beforeAnswer = () => {
+      server.beforeAnswer = async () => undefined;
+      asked();
+      return new Promise<void>((resolve) => {
+        release = resolve;
+      });
+    };
+  });
+  const sent = send();
+  await applied;
+  return { sent, release: () => release() };
+}
+
+describe("a store behind Temporal", () => {
+  it.each([
+    ["an act that came later", outsideAct],
+    ["a worker that took the run over", (row: RunRow) => outsideAct(row, { claim: { kind: "revoke" } })],
+  ])(
+    "S1-64: renews no claim from an answer that is older than what it has seen of %s (HF-3020)",
+    async (_, after) => {
+      const { server, process } = stage();
+      const [one, other] = [process(), process()];
+      const row = await accepted(one.store, creation());
+      const { sent, release } = await slowly(server, () => one.store.append([step(row)]));
+      const moved = (await other.store.read(row.id)) as RunRow;
+      expect(moved.seq).toBe(2);
+      await accepted(other.store, after(moved));
+      expect(await one.store.read(row.id)).toMatchObject({ seq: 3 });
+      release();
+      expect(await sent).toEqual([{ ok: true }]);
+      const [renewed] = await one.store.renew([renewal(row)]);
+      expect(renewed?.seq ?? 3).toBe(3);
+      expect(one.problems).toEqual([]);
+    },
+  );
+
+  it("S1-64: keeps a claim whose answer got lost, once the journal shows it", async () => {
+    const { server, process } = stage();
+    const { store, holds, ended } = process();
+    const row = await accepted(store, creation({ claim: { kind: "release" } }));
+    const offered = holds.take({ row, id: "offer" }, TOKEN);
+    server.beforeAnswer = async () => {
+      throw new HoldfastError("HF-7003", { run: row.id, queue: "fake" });
+    };
+    const claim = outsideAct(row, { claim: take("ada") });
+    await expect(store.append([claim])).rejects.toMatchObject({ code: "HF-7003" });
+    server.beforeAnswer = async () => undefined;
+    expect(await store.entries(row.id, { from: 2, limit: 1 })).toHaveLength(1);
+    expect(await offered).toBe("claimed");
+    expect(ended).toEqual([]);
+    const held = (await store.read(row.id)) as RunRow;
+    await accepted(store, step(held, { claim: { kind: "release" } }));
+    expect(ended).toEqual([{ taken: true }]);
+  });
+
+  it("S1-64: keeps a claim when another part of its process acts on the run from outside", async () => {
+    const { process } = stage();
+    const { store, holds, ended } = process();
+    const row = await accepted(store, creation({ claim: { kind: "release" } }));
+    const offered = holds.take({ row, id: "offer" }, TOKEN);
+    const held = await accepted(store, outsideAct(row, { claim: take("ada") }));
+    expect(await offered).toBe("claimed");
+    await accepted(store, outsideAct(held));
+    expect(ended).toEqual([]);
+  });
+
+  it("S1-64: gives a claim up that its engine has stopped renewing without a word, after its time", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    try {
+      const { process } = stage();
+      const { store, holds, ended } = process();
+      const row = await accepted(store, creation({ claim: { kind: "release" } }));
+      void holds.take({ row, id: "offer" }, TOKEN);
+      const held = await accepted(store, outsideAct(row, { claim: take("ada", 15_000) }));
+      for (let seconds = 0; seconds < 60; seconds += 5) {
+        vi.advanceTimersByTime(5_000);
+        expect(await store.renew([renewal(held)])).toMatchObject([{ id: row.id }]);
+      }
+      vi.advanceTimersByTime(14_000);
+      expect(ended).toEqual([]);
+      vi.advanceTimersByTime(1_000);
+      expect(ended).toEqual([{ taken: true }]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
