@@ -1,8 +1,9 @@
 import type { CheckpointListOptions, CheckpointTuple } from "@langchain/langgraph-checkpoint";
-import { isEqual } from "./diff.ts";
+import { isEqual } from "../diff.ts";
+import { jsonOf } from "../json-keys.ts";
 import { savedAt, Written } from "./past.ts";
 import type { ThreadState } from "./state.ts";
-import { jsonOf, type StoredValues } from "./stored.ts";
+import type { StoredValues } from "./stored.ts";
 import type { Thread } from "./thread.ts";
 import { tupleOf } from "./tuple.ts";
 

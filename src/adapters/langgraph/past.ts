@@ -1,7 +1,7 @@
 import { firstSegment } from "../../core/keys.ts";
 import type { OutsideThread } from "../../core/manage/outside/outside-thread.ts";
 import type { ThreadMoment } from "../../core/manage/outside/thread-history.ts";
-import { isEqual } from "./diff.ts";
+import { isEqual } from "../diff.ts";
 import { namespaceOf } from "./names.ts";
 import { withValues } from "./same-writes.ts";
 import type { TaskWrites, ThreadState } from "./state.ts";

@@ -1,6 +1,7 @@
-import { isEqual } from "./diff.ts";
+import { isEqual } from "../diff.ts";
+import { keyOf } from "../json-keys.ts";
 import type { StoredWrite, TaskWrites, ThreadState } from "./state.ts";
-import { keyOf, type Stored } from "./stored.ts";
+import type { Stored } from "./stored.ts";
 
 /**
  * What a task writes is usually what the next checkpoint adds. Where both are saved in one append, the write only says

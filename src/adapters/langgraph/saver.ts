@@ -14,12 +14,13 @@ import { checkKeys, checkText } from "../../core/check-options.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Store } from "../../core/store/contract.ts";
+import { keyOf } from "../json-keys.ts";
 import { ownEngine } from "../own-engine.ts";
 import { listed } from "./list.ts";
 import { isMapped, runOf, textIn, threadOf } from "./names.ts";
 import { checkpointPackage } from "./package.ts";
 import { prepared, type TaskWrites } from "./state.ts";
-import { keyOf, StoredValues } from "./stored.ts";
+import { StoredValues } from "./stored.ts";
 import { Thread } from "./thread.ts";
 import { tupleOf } from "./tuple.ts";
 

@@ -4,7 +4,7 @@ import type {
   SearchOperation,
 } from "@langchain/langgraph-checkpoint";
 import { HoldfastError } from "../../core/errors.ts";
-import { isEqual } from "./diff.ts";
+import { isEqual } from "../diff.ts";
 import type { StoredItem } from "./items.ts";
 
 const refused = (problem: string): HoldfastError => new HoldfastError("HF-6190", { problem });

@@ -1,8 +1,9 @@
 import type { ChannelVersions, Checkpoint, CheckpointMetadata } from "@langchain/langgraph-checkpoint";
 import { HoldfastError } from "../../core/errors.ts";
 import type { StatePatch } from "../../core/values/patch.ts";
-import { changes, isEqual, listChanges } from "./diff.ts";
-import { type Item, jsonOf, keyOf, nameOf, type Prepared, type Stored, type StoredValues } from "./stored.ts";
+import { changes, isEqual, listChanges } from "../diff.ts";
+import { jsonOf, keyOf, nameOf } from "../json-keys.ts";
+import type { Item, Prepared, Stored, StoredValues } from "./stored.ts";
 
 /** A write of a task, as it is stored: its place among those of the task, its channel and its value. */
 export type StoredWrite = readonly [index: number, channel: string, value: Stored];

@@ -1,5 +1,6 @@
 import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import { HoldfastError } from "../../core/errors.ts";
+import { fromJsonText, jsonOf } from "../json-keys.ts";
 import { checkpointPackage } from "./package.ts";
 import { copyOf, isSame } from "./remembered.ts";
 
@@ -18,9 +19,6 @@ export type Prepared = { readonly whole: Promise<Stored> } | { readonly items: r
 
 /** What LangGraph's serializer writes in place of a value that it can't write. */
 const REPLACED = "[unable to serialize, circular reference is too complex to analyze]";
-
-const UNSAFE_KEY = /"(?:~[^"]*|__proto__|constructor|prototype)":/;
-const ESCAPED = "~";
 
 /** Turns values into what is stored, with the serializer of LangGraph or one's own. */
 export class StoredValues {
@@ -48,7 +46,7 @@ export class StoredValues {
       if (parsed === REPLACED && value !== REPLACED) throw new TypeError("the serializer can't write it");
       // Text that JSON.stringify wouldn't write, such as a long number, is kept as it is.
       if (this.#given && JSON.stringify(parsed) !== text) return [type, bytes];
-      return [type, UNSAFE_KEY.test(text) ? escaped(parsed) : parsed];
+      return [type, fromJsonText(text, parsed)];
     } catch (error) {
       throw new HoldfastError("HF-6186", { what, problem: String(error) }, { cause: error });
     }
@@ -84,42 +82,3 @@ export class StoredValues {
 /** True when an element is written alone as it would be inside of its list. */
 const isAlone = (value: unknown): boolean =>
   !(value instanceof Uint8Array) && typeof value !== "function" && typeof value !== "symbol";
-
-/** The JSON text of what is stored. */
-export const jsonOf = (data: unknown): string => {
-  const text = JSON.stringify(data);
-  return text.includes(`"${ESCAPED}`) ? JSON.stringify(unescaped(data)) : text;
-};
-
-/** The journal refuses keys that could reach a prototype, so they are written with a mark. */
-function escaped(value: unknown): unknown {
-  return mapKeys(value, (key) =>
-    key.startsWith(ESCAPED) || key === "__proto__" || key === "constructor" || key === "prototype"
-      ? ESCAPED + key
-      : key,
-  );
-}
-
-const unescaped = (value: unknown): unknown =>
-  mapKeys(value, (key) => (key.startsWith(ESCAPED) ? key.slice(ESCAPED.length) : key));
-
-function mapKeys(value: unknown, change: (key: string) => string): unknown {
-  if (Array.isArray(value)) return value.map((item) => mapKeys(item, change));
-  if (typeof value !== "object" || value === null) return value;
-  const changed: Record<string, unknown> = {};
-  for (const [key, item] of Object.entries(value))
-    Object.defineProperty(changed, change(key), {
-      value: mapKeys(item, change),
-      enumerable: true,
-      writable: true,
-      configurable: true,
-    });
-  return changed;
-}
-
-/** A name as a key of what is stored, and back. */
-export const keyOf = (name: string): string =>
-  name.startsWith(ESCAPED) || name === "__proto__" || name === "constructor" || name === "prototype"
-    ? ESCAPED + name
-    : name;
-export const nameOf = (key: string): string => (key.startsWith(ESCAPED) ? key.slice(ESCAPED.length) : key);

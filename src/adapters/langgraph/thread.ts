@@ -1,10 +1,11 @@
 import { HoldfastError } from "../../core/errors.ts";
 import type { OutsideThread, ThreadEvent } from "../../core/manage/outside/outside-thread.ts";
 import { type RunRow, terminal } from "../../core/types.ts";
+import { keyOf } from "../json-keys.ts";
+import { type Stand, standing } from "../standing.ts";
 import { loopOf } from "./names.ts";
 import { Past } from "./past.ts";
 import { placed } from "./same-writes.ts";
-import { standing } from "./standing.ts";
 import {
   type DeltaHistory,
   type KnownItems,
@@ -14,7 +15,7 @@ import {
   type TaskWrites,
   type ThreadState,
 } from "./state.ts";
-import { type Item, keyOf, type Stored, type StoredValues } from "./stored.ts";
+import type { Item, Stored, StoredValues } from "./stored.ts";
 
 /** Something to be written: a checkpoint, or what a task has written on top of one. */
 export type Work =
@@ -179,7 +180,7 @@ export class Thread {
       }
       if (taken.length === 0) return;
       const row = this.run.row;
-      const stand = standing(row, draft.outcome, this.#sinceStanding, this.run.now());
+      const stand = standing(row, standOf(draft.outcome), this.#sinceStanding, this.run.now());
       if (await this.run.write([...stand.before, ...draft.events(), ...stand.after])) {
         this.#sinceStanding = stand.after.length > 0 ? 0 : this.#sinceStanding + 1;
         this.#wasThere = true;
@@ -426,4 +427,13 @@ function itemsAfter(
   for (const name of checkpoint.newVersions) items.delete(name);
   for (const [name, value] of checkpoint.fresh) if ("items" in value) items.set(name, value.items);
   return items;
+}
+
+/** Nobody but the program that runs the graph can go on with it. */
+function standOf({ error, interrupted }: Outcome): Stand {
+  if (error !== undefined) return { error };
+  if (!interrupted) return { waits: { kind: "signal", step: "invoke", names: ["invoke"] } };
+  return {
+    waits: { kind: "signal", step: "resume", names: ["resume"], detail: "The graph was interrupted." },
+  };
 }

@@ -1,7 +1,8 @@
 import type { Checkpoint, CheckpointPendingWrite, CheckpointTuple } from "@langchain/langgraph-checkpoint";
+import { nameOf } from "../json-keys.ts";
 import { checkpointPackage } from "./package.ts";
 import { headOf, type TaskWrites, type ThreadState } from "./state.ts";
-import { nameOf, type StoredValues } from "./stored.ts";
+import type { StoredValues } from "./stored.ts";
 import { merged, type Thread } from "./thread.ts";
 
 interface Found {

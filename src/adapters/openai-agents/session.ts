@@ -40,7 +40,7 @@ export class HoldfastSession implements Session {
   constructor(target: Store | Engine, sessionId: string) {
     this.#id = checkText("sessionId", sessionId, 1, 200);
     ({ engine: this.#engine, owned: this.#ownsEngine } = ownEngine(target));
-    this.#state = new OutsideState(this.#engine, sessionId, {
+    this.#state = new OutsideState<Saved>(this.#engine, sessionId, {
       workflow: WORKFLOW,
       loop: "session",
       initial: { items: [], keys: [] },

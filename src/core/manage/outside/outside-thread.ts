@@ -27,6 +27,7 @@ export interface ThreadOpening {
   readonly version: string;
   readonly input: unknown;
   readonly name?: string;
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** One event of a write, with its value. */
@@ -215,8 +216,11 @@ export class OutsideThread {
     const { acts, values, ports, time, store } = this.#parts;
     const { incarnation } = await store.identity();
     await time.read();
-    const { workflow, version, input, name } = this.#opening;
-    const tags = tagsIn(name === undefined ? {} : { name });
+    const { workflow, version, input, name, labels } = this.#opening;
+    const tags = tagsIn({
+      ...(name === undefined ? {} : { name }),
+      ...(labels === undefined ? {} : { labels }),
+    });
     const encoded = values.encode("input", input);
     const kin = { lineage: this.runId, seed: ports.ids.id(), store: fingerprint(incarnation) };
     const meta = { workflow, version, schema: 1, ...kin, ...tagMeta(tags) };

@@ -78,7 +78,7 @@ export class OutsideRuns {
   }
 
   /** The store, once it is open. */
-  async store(): Promise<Pick<Store, "name" | "capabilities">> {
+  async store(): Promise<Pick<Store, "name" | "capabilities" | "documents">> {
     await this.#open();
     return this.#parts.store;
   }

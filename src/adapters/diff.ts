@@ -1,4 +1,4 @@
-import type { StatePatch } from "../../core/values/patch.ts";
+import type { StatePatch } from "../core/values/patch.ts";
 
 type Path = readonly (string | number)[];
 
@@ -51,6 +51,8 @@ const MOST_SINGLE = 64;
 export function isEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (a instanceof Date || b instanceof Date)
+    return a instanceof Date && b instanceof Date && a.getTime() === b.getTime();
   if (a instanceof Uint8Array || b instanceof Uint8Array)
     return a instanceof Uint8Array && b instanceof Uint8Array && Buffer.compare(a, b) === 0;
   if (Array.isArray(a) || Array.isArray(b)) {
@@ -64,4 +66,8 @@ export function isEqual(a: unknown, b: unknown): boolean {
 }
 
 const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
+  typeof value === "object" &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof Uint8Array) &&
+  !(value instanceof Date);
