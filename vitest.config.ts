@@ -63,7 +63,7 @@ export default defineConfig({
           name: "crash",
           include: [
             "test/crash/**/*.test.ts",
-            "test/{ai-sdk-diff,create,demo,docs-commands,durable-diff,examples,mcp,openai-agents-diff,pack,play,process-exit,readme,screens}.test.ts",
+            "test/{ai-sdk-diff,create,demo,docs-commands,durable-diff,examples,mastra-diff,mcp,openai-agents-diff,pack,play,process-exit,readme,screens}.test.ts",
           ],
           pool: "forks",
           globalSetup: ["test/support/build-lab.ts"],

@@ -19,6 +19,7 @@ const planned = [
       page("Streams", "streams"),
       page("LangGraph", "langgraph"),
       page("OpenAI agents", "openai-agents"),
+      page("Mastra", "mastra"),
       page("Teams", "teams"),
       page("DAGs", "dags"),
       page("YAML workflows", "yaml"),

@@ -29,6 +29,7 @@ const PURPOSE: Readonly<Record<string, string>> = {
   "./dag": "Tasks with dependencies, executed in layers.",
   "./adapters/ai-sdk": "Durable AI SDK agents, and models of the AI SDK for other agents.",
   "./adapters/langgraph": "LangGraph threads as runs.",
+  "./adapters/mastra": "Mastra's workflow runs and the memory of its agents as runs.",
   "./adapters/mcp": "Tools of MCP servers.",
   "./adapters/openai-agents": "Durable agents and sessions of the OpenAI Agents SDK.",
   "./adapters/temporal": "The same engine on a Temporal server.",

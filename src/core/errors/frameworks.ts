@@ -62,4 +62,10 @@ export const frameworkErrors = entries({
     safe: UNCHANGED,
     fix: "Use another session id, or a store that keeps runs.",
   },
+  "HF-4620": {
+    what: "{what} can't be stored for Mastra: {problem}.",
+    why: "Each workflow run, thread and resource of Mastra is a run of the store, and is written in order.",
+    safe: UNCHANGED,
+    fix: "Where a run was cancelled or is of another workflow, use another id; otherwise try again.",
+  },
 });

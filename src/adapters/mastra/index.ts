@@ -1,0 +1,1 @@
+export { mastraStorage } from "./storage.ts";
