@@ -13,7 +13,7 @@ import { lastEvent } from "../journal/load.ts";
 import { attemptInReason } from "../journal/older-texts.ts";
 import { actOn, type EngineParts } from "../journal/parts.ts";
 import { checkSeen } from "../journal/seen-position.ts";
-import { saysSame } from "../journal/signals.ts";
+import { saysSame, withContent } from "../journal/signals.ts";
 import { isAbout } from "../journal/wait-reason.ts";
 import { signalStep } from "../keys.ts";
 import { checkSignal } from "../names.ts";
@@ -64,7 +64,7 @@ export class Control {
     checkAct(act);
     const { store, ports } = this.#deps;
     const row = await actOn(this.#deps, runId, async (row) => {
-      if (await sentBefore(store, row, "pause", act.id)) return null;
+      if (await sentBefore(this.#deps, row, "pause", act.id)) return null;
       await checkSeen(store, row, act);
       if (row.control === "compensating") throw beingCancelled(row, "be paused");
       if (ended(row.status)) throw wrongStatus(row, "be paused", "It is not running.", "Nothing to do.");
@@ -100,7 +100,7 @@ export class Control {
     const budget: EventDraft[] = limits ? [{ kind: "budget_set", step: "", meta: limits }] : [];
     const { store, ports } = this.#deps;
     const row = await actOn(this.#deps, runId, async (row) => {
-      if (await sentBefore(store, row, "resume", options.id)) return null;
+      if (await sentBefore(this.#deps, row, "resume", options.id)) return null;
       await checkSeen(store, row, options);
       const raise = limits && differs(row, limits) ? budget : [];
       if (isGoing(row, options) && !options.now) return noted("resume", options, raise);
@@ -176,7 +176,7 @@ export class Control {
     const { store, ports } = this.#deps;
     ports.probe("C17:before-cancel", { runId });
     const row = await actOn(this.#deps, runId, async (row) => {
-      if (await sentBefore(store, row, "cancel", act.id)) return null;
+      if (await sentBefore(this.#deps, row, "cancel", act.id)) return null;
       await checkSeen(store, row, act);
       if (row.status === "cancelled" || (row.control === "compensating" && act.compensate))
         return noted("cancel", act);
@@ -200,8 +200,8 @@ export class Control {
     await actOn(this.#deps, runId, async (row) => {
       await checkMessage(this.#deps.workflows.get(row.workflow), name, payload);
       if (options.id !== undefined) {
-        const known = (await folds.at(row)).signals.find((one) => one.id === id);
-        if (known && !saysSame(known, { name, data: encoded.data }))
+        const known = (await folds.open(row)).signals.find((one) => one.id === id);
+        if (known && !saysSame(await withContent(values, row.id, known), { name, data: encoded.data }))
           throw new HoldfastError("HF-1020", { id, run: runId });
         if (known) return null;
       }

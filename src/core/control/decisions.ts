@@ -113,7 +113,7 @@ export class Decisions {
   async gates(runId: string): Promise<OpenGate[]> {
     const { folds, values } = this.#deps;
     const row = await this.#read(runId);
-    const state = await folds.at(row);
+    const state = await folds.open(row);
     const open = [...state.steps()].filter(
       ([gate, record]) => record.type === "gate" && record.status === "started" && !whyClosed(row, gate),
     );
@@ -138,8 +138,8 @@ export class Decisions {
     const { store, values } = this.#deps;
     let given: GateAnswer | undefined;
     await actOn(this.#deps, runId, async (row) => {
-      const before = await sentBefore(store, row, "answer", answer.id);
-      if (before?.step === gate && before.kind === "gate_answered" && before.meta.choice === answer.choice) {
+      const before = await sentBefore(this.#deps, row, "answer", answer.id);
+      if (before?.step === gate && before.kind === "gate_answered" && before.choice === answer.choice) {
         given = (await values.of(runId, before)) as GateAnswer;
         return null;
       }
@@ -183,7 +183,9 @@ export class Decisions {
     const { folds, values } = this.#deps;
     const run = row.id;
     const closed = (why: string) => new HoldfastError("HF-1013", { run, gate, why });
-    const record = (await folds.at(row)).find(gate);
+    const open = (await folds.open(row)).find(gate);
+    // Why it isn't open is told by the whole journal.
+    const record = open?.status === "started" ? open : (await folds.at(row)).find(gate);
     if (record?.type !== "gate") throw closed("It hasn't been opened yet, or no gate has this name.");
     if (record.reopened) throw closed("It expired, and is opened again when the run gets there.");
     if (record.status === "failed") throw expired(run, gate, record, "The run was told so.");
@@ -210,7 +212,7 @@ export class Decisions {
     checkText("step", step, 1);
     checkAct(resolution);
     return actOn(this.#deps, runId, async (row) => {
-      const before = await sentBefore(this.#deps.store, row, "resolve", resolution.id);
+      const before = await sentBefore(this.#deps, row, "resolve", resolution.id);
       if (before?.step === step) return null;
       await checkSeen(this.#deps.store, row, resolution);
       const { record, state } = await this.#inDoubt(row, step);

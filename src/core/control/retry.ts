@@ -22,7 +22,7 @@ interface Verbs {
 /** Has a step called again that has failed, or whose outcome is unknown. */
 export async function retryStep(
   engine: Verbs,
-  { store, folds }: Pick<EngineParts, "store" | "folds">,
+  { store, values, folds }: Pick<EngineParts, "store" | "values" | "folds">,
   runId: string,
   step: string,
   { now = false, newKey = false, ...act }: RetryOptions,
@@ -30,7 +30,7 @@ export async function retryStep(
   const row = await readRow(store, runId);
   // The first delivery has done it, and its answer was lost.
   for (const verb of ["resolve", "resume"] as const)
-    if (await sentBefore(store, row, verb, act.id)) return row;
+    if (await sentBefore({ store, values }, row, verb, act.id)) return row;
   const record = (await folds.at(row)).find(step);
   if (!record) throw new HoldfastError("HF-1010", { run: runId, step });
   if (record.status === "in_doubt")

@@ -6,6 +6,7 @@ import { ChainCheck } from "./journal.ts";
 import { loadRun } from "./load.ts";
 import { entryPages } from "./read.ts";
 import type { RunState } from "./state.ts";
+import { LONG, openState } from "./summary.ts";
 import type { Values } from "./values.ts";
 
 /** The number of cached runs, and the longest part of a journal to hold for each. */
@@ -38,6 +39,8 @@ export class Folds {
   readonly #store: Store;
   readonly #values: Values;
   readonly #kept = new Map<string, Fold>();
+  /** States that are known in part. */
+  readonly #open = new Map<string, Fold>();
   #live: (runId: string) => LiveRun | undefined = () => undefined;
 
   constructor(store: Store, values: Values) {
@@ -48,6 +51,22 @@ export class Folds {
   /** Sets the function that finds runs advanced in this process. */
   watch(live: (runId: string) => LiveRun | undefined): void {
     this.#live = live;
+  }
+
+  /**
+   * The open part of the run's state as of `row`: steps that aren't finished, and messages, whose content may have to be
+   * read. A step that isn't there may be finished. Of a long run this reads only what its newest summary doesn't say.
+   */
+  async open(row: RunRow): Promise<RunState> {
+    const isKnown = this.#kept.has(row.id) || this.#live(row.id)?.row.seq === row.seq;
+    if (isKnown || row.seq < LONG) return this.at(row);
+    const known = this.#open.get(row.id);
+    this.#open.delete(row.id);
+    const state =
+      (known && (await this.#since(known, row))) ?? (await openState(this.#store, this.#values, row));
+    if (!state) return this.at(row);
+    keepRecent(this.#open, row.id, { seq: row.seq, head: row.head, state }, KEPT);
+    return state;
   }
 
   /** The run's state as of `row`. Read-only, because it is shared. */

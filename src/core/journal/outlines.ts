@@ -1,4 +1,5 @@
 import type { Entry, Store } from "../store/contract.ts";
+import type { EventKind } from "./events.ts";
 import { type OutlinedEntry, outlineEntry } from "./journal.ts";
 import { entryPages, PAGE } from "./read.ts";
 
@@ -51,13 +52,17 @@ export async function* wholePages(
   for await (const entries of entryPages(store, runId, from, upTo)) yield { entries };
 }
 
+/** True when a value may stay in the store until it is asked for. */
+const isLazy = (kind: EventKind | undefined): boolean =>
+  kind === "step_completed" || kind === "summary_taken";
+
 /** The entries up to the first one with a value that is needed at once. */
 function outlined(runId: string, page: readonly Entry[]): RestoredPage {
   const outlines: OutlinedEntry[] = [];
   for (const entry of page) {
     const outline = outlineEntry(runId, entry);
     const { places, events } = outline;
-    if (places.some((place, index) => place && events[index]?.kind !== "step_completed")) break;
+    if (places.some((place, index) => place && !isLazy(events[index]?.kind))) break;
     outlines.push(outline);
   }
   return { entries: page.slice(0, outlines.length), outlines };

@@ -30,8 +30,9 @@ export const headPages = (
   runId: string,
   from: number,
   upTo: number,
+  limit = PAGE,
 ): AsyncGenerator<readonly Entry[]> =>
-  entryPages({ entries: (store.outlines ?? store.entries).bind(store) }, runId, from, upTo);
+  entryPages({ entries: (store.outlines ?? store.entries).bind(store) }, runId, from, upTo, limit);
 
 /** The entries of {@link entryPages} one by one. */
 export async function* entriesOf(

@@ -1,5 +1,7 @@
 import { digest } from "../hash.ts";
 import type { Signal } from "./records.ts";
+import { isUnreadable } from "./unreadable.ts";
+import type { Values } from "./values.ts";
 
 /** Messages up to this length are kept as they are: a digest is hardly shorter. */
 const SHORT = 200;
@@ -9,6 +11,17 @@ export function release(signal: Signal): void {
   if (typeof signal.data !== "string" || signal.data.length <= SHORT) return;
   signal.was = digest(signal.data);
   signal.data = undefined;
+}
+
+/** The message with its content, as far as it is still stored, when neither content nor digest is held here. */
+export async function withContent(values: Values, runId: string, signal: Signal): Promise<Signal> {
+  if (signal.data !== undefined || signal.was !== undefined) return signal;
+  try {
+    return { ...signal, data: await values.rawAt(runId, signal.seq) };
+  } catch (error) {
+    if (isUnreadable(error)) return signal;
+    throw error;
+  }
 }
 
 /**

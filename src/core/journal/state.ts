@@ -178,6 +178,12 @@ export class RunState {
     return node?.records.get(name);
   }
 
+  /** Sets the record of a step by its full key. */
+  put(key: string, record: StepRecord): void {
+    const { node, name } = this.#place(key);
+    node.records.set(name, record);
+  }
+
   /** The key that a step's idempotency key is derived from: receivers know it by its original key. */
   firstKey(key: string): string {
     return this.find(key)?.first ?? key;

@@ -1,6 +1,6 @@
 import { detached } from "../detached.ts";
 import type { AppendSource, CommitQueue, CommitResult } from "../store/commit.ts";
-import type { Append } from "../store/contract.ts";
+import type { Append, Blob } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 import type { Pen } from "./acts.ts";
 import { type Departing, type Departure, departure, type PendingEvent, stamped } from "./departure.ts";
@@ -125,12 +125,12 @@ export class RunWriter implements AppendSource, Pen {
   }
 
   /** Records a note that isn't urgent: it is written with pending events, or with the next one. */
-  ride(event: EventDraft): void {
+  ride(event: EventDraft, blobs?: readonly Blob[]): void {
     if (this.#closed) return;
     const company = this.#pending.length > 0 ? this.#pending : this.#riders;
     // No event may follow the release.
     const last = company.findIndex(({ release }) => release);
-    company.splice(last < 0 ? company.length : last, 0, { event });
+    company.splice(last < 0 ? company.length : last, 0, blobs ? { event, blobs } : { event });
   }
 
   /** Called when the store fails: events that may begin unsaved begin, and their intents become records. */

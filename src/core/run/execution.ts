@@ -29,6 +29,7 @@ import { broken } from "./problems.ts";
 import type { Frame, Scope } from "./scope.ts";
 import { Snapshots } from "./snapshots.ts";
 import { writeStreams } from "./streams.ts";
+import { Summaries } from "./summaries.ts";
 import { markFailure, markPhase } from "./triggers.ts";
 import { knowsUndos, mayUndo, undoAndCancel, undoDoubts } from "./undo.ts";
 import { OpenWaits } from "./waiting.ts";
@@ -66,6 +67,7 @@ export class Execution implements ActiveRun {
   readonly undos = new Map<string, (scope: Scope) => Promise<void>>();
   readonly memory: RunMemory;
   readonly snapshots = new Snapshots(this);
+  readonly #summaries = new Summaries(this);
   readonly calls: Calls;
   /** Run before every intent. */
   readonly guards: readonly Guard[];
@@ -152,6 +154,7 @@ export class Execution implements ActiveRun {
       unsaved: (pending: readonly PendingEvent[]) => this.#keepEvidence(pending),
       quiet: () => {
         this.snapshots.ifDue();
+        this.#summaries.ifDue();
         this.considerEnding();
       },
     };

@@ -125,6 +125,7 @@ const TYPES: Readonly<Record<EngineEventType, true>> = {
   runs_deleted: true,
   loop_advanced: true,
   snapshot_taken: true,
+  summary_taken: true,
   checkpoint_saved: true,
   recovered: true,
   recovery_alarm: true,

@@ -21,6 +21,7 @@ const WORDS: Partial<Record<EventDraft["kind"], Words>> = {
   signal_received: () => "a signal comes",
   loop_advanced: (step) => `${step} goes on`,
   snapshot_taken: () => "a snapshot",
+  summary_taken: () => "a summary",
   checkpoint_marked: () => "a checkpoint",
   memory_written: () => "memory",
 };

@@ -44,7 +44,7 @@ export async function readStatus(reader: Reader, runId: string, held?: HeldRun):
 }
 
 async function readDetails({ store, folds }: Reader, row: RunRow): Promise<RunDetails> {
-  const open = ended(row.status) ? [] : underWay(await folds.at(row));
+  const open = ended(row.status) ? [] : underWay(await folds.open(row));
   const told = TELLS[row.status];
   const event = told && (await lastEvent(store, row, told));
   const undone = event?.kind === "run_failed" && event.meta.compensated === true;
