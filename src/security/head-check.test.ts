@@ -9,6 +9,7 @@ import { workflow } from "../index.ts";
 import { createMemoryStore } from "../stores/memory.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { sealStore } from "./index.ts";
+import { writeOutside } from "./outside-write.ts";
 import { ROOT_RUN } from "./root.ts";
 import { keyAddress } from "./wrapped-key.ts";
 
@@ -111,6 +112,22 @@ describe("a run that somebody without the key has made, or made anew", () => {
       damage: expect.any(String),
     });
     expect((await lab.drive(engine.reports.verify())).damaged.map(({ runId }) => runId)).toEqual(["forged"]);
+    await lab.crash(engine);
+  });
+});
+
+describe("a blob that nothing in an encrypted run's journal names", () => {
+  it("is found, and the run's own key is none (D3)", async () => {
+    const { inner, lab, store } = await sealedRun();
+    const engine = lab.engine([flow]);
+    const check = async () => (await lab.drive(engine.reports.verify())).damaged;
+    expect(await check()).toEqual([]);
+    await store.rotate();
+    expect(await check()).toEqual([]);
+    const keys = [{ hash: "stray", data: "who put this here?" }];
+    const events: EventDraft[] = [{ kind: "values_read", step: "", meta: { what: "it", reason: "test" } }];
+    await writeOutside({ inner, blinding: store.blinding }, "r", async () => ({ events, keys }));
+    expect((await check())[0]?.problems[0]?.problem).toBe("Blobs that nothing in its journal names: 1.");
     await lab.crash(engine);
   });
 });

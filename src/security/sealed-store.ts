@@ -192,7 +192,8 @@ function reads(
   keys: RunKeys,
   sealer: Sealer,
   heads: HeadCheck,
-): Pick<Store, "read" | "entries" | "blobs" | "records" | "list" | "count"> {
+): Pick<Store, "read" | "entries" | "blobs" | "blobNames" | "records" | "list" | "count"> {
+  const blobNames = inner.blobNames?.bind(inner);
   const records = inner.records?.bind(inner);
   const count = inner.count?.bind(inner);
   return {
@@ -225,6 +226,15 @@ function reads(
       if (key === "missing" || key === "gone") return new Map();
       return new Map(Array.from(found, ([hash, data]) => [hash, sealer.openBlob(runId, key, hash, data)]));
     },
+    ...(blobNames
+      ? {
+          // The run's key is stored beside its values, and nothing in its journal names it.
+          async blobNames(runId) {
+            const own = new Set(keys.addresses(runId));
+            return (await blobNames(runId)).filter((hash) => !own.has(hash));
+          },
+        }
+      : {}),
     list: (query) => listRuns(inner, query),
     ...(count
       ? { count: async (query) => (await count(query)).filter(({ workflow }) => workflow !== ROOT_WORKFLOW) }

@@ -46,7 +46,7 @@ export interface Store {
   blobs(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The beginning of a blob, without reading the rest; missing in a store that reads blobs as a whole. */
   peek?(runId: string, hash: string, most: number): Promise<BlobStart | null>;
-  /** The hashes of all blobs that are stored for the run; missing in a store that can't list them. */
+  /** The hashes of all blobs that are stored for the run; missing where that is not possible, or a crash may leave some. */
   blobNames?(runId: string): Promise<readonly string[]>;
   /** Runs newest first (`createdAt`, then id, both descending), one page at a time. */
   list(query: RunQuery): Promise<RunPage>;
