@@ -69,7 +69,7 @@ function running({ runs }: ResumePlan, guess: Estimate | undefined): string[][] 
   const shown = names.slice(0, 4).join(", ") + (names.length > 4 ? ` and ${names.length - 4} more` : "");
   const cost =
     guess &&
-    [`est. ${duration(guess.ms)}`, guess.costUsd > 0 ? usd(guess.costUsd) : ""]
+    [`est. ${duration(guess.ms)}`, guess.costUsd ? usd(guess.costUsd) : ""]
       .filter((one) => one !== "")
       .join(" · ");
   const from = guess && (guess.runs === 1 ? "as the run before" : `median of ${guess.runs} runs`);

@@ -104,6 +104,21 @@ export interface Usage {
   readonly costUsd: number;
 }
 
+/** A usage that may say how many of its tokens have no known price. */
+type PartlyPriced = Usage & { readonly unpriced?: number };
+
+/** The tokens whose price isn't known. They aren't free. */
+export const unpricedOf = ({ tokens, costUsd, unpriced }: PartlyPriced): number =>
+  unpriced ?? (costUsd === 0 ? tokens : 0);
+
+/** The same usage for people and programs: a cost that isn't known is `null`, never 0. */
+export const shownUsage = <T extends PartlyPriced>(
+  usage: T,
+): Omit<T, "costUsd"> & { readonly costUsd: number | null } => ({
+  ...usage,
+  costUsd: usage.costUsd === 0 && unpricedOf(usage) > 0 ? null : usage.costUsd,
+});
+
 export const NO_USAGE: Usage = { tokens: 0, costUsd: 0 };
 
 export const addUsage = (total: Usage, more: Usage): Usage => ({

@@ -5,7 +5,7 @@ import { ActDialog } from "../acts/act-dialog.tsx";
 import { client } from "../api/client.ts";
 import { TEXT } from "../text.ts";
 import { Modal } from "../ui/modal.tsx";
-import { moneyText } from "../ui/numbers.ts";
+import { costText } from "../ui/numbers.ts";
 import { ProblemView } from "../ui/problem.tsx";
 import { spanText } from "../ui/time.tsx";
 import { allIds, type BulkAct, durationOf, inBulk, type Outcome, PACES } from "./bulk.ts";
@@ -161,7 +161,7 @@ function Foreseen({ seen: { done, refused, usage } }: { readonly seen: Outcome }
       <dl className="grid grid-cols-3 gap-3">
         <Figure name={T.will}>{done.length}</Figure>
         <Figure name={T.left}>{refused.length}</Figure>
-        <Figure name={T.spent}>{moneyText(usage.costUsd)}</Figure>
+        <Figure name={T.spent}>{costText(usage)}</Figure>
       </dl>
       <Refusals refused={refused} />
     </div>

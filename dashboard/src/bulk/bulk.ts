@@ -36,13 +36,17 @@ export const nothing = (total: number): Outcome => ({
   usage: { tokens: 0, costUsd: 0 },
 });
 
+/** What is known of a sum; `null` when something was used and nothing of it has a price. */
+const known = (sum: number | null, { costUsd, tokens }: Answer["usage"]): number | null =>
+  tokens === 0 ? sum : sum ? sum + (costUsd ?? 0) : costUsd;
+
 const added = (sum: Outcome, { done, refused, usage }: Answer): Outcome => ({
   total: sum.total,
   done: [...sum.done, ...done],
   refused: [...sum.refused, ...refused],
   usage: {
     tokens: sum.usage.tokens + usage.tokens,
-    costUsd: sum.usage.costUsd + usage.costUsd,
+    costUsd: known(sum.usage.costUsd, usage),
   },
 });
 

@@ -1,3 +1,5 @@
+import { TEXT } from "../text.ts";
+
 const money = new Intl.NumberFormat("en", {
   style: "currency",
   currency: "USD",
@@ -7,14 +9,17 @@ const money = new Intl.NumberFormat("en", {
 const whole = new Intl.NumberFormat("en");
 
 export const moneyText = (usd: number): string => money.format(usd);
-/** A cost that isn't known is never shown as zero. */
-export const costText = ({
-  tokens,
+/** What something cost. Tokens without a price are never shown as if they cost nothing. */
+export function costText({
   costUsd,
+  unpriced = 0,
 }: {
-  readonly tokens: number;
-  readonly costUsd: number;
-}): string => (tokens > 0 && costUsd === 0 ? "unpriced" : moneyText(costUsd));
+  readonly costUsd: number | null;
+  readonly unpriced?: number;
+}): string {
+  if (costUsd === null) return TEXT.cost.notPriced;
+  return unpriced > 0 ? `${moneyText(costUsd)} + ${TEXT.cost.notPriced}` : moneyText(costUsd);
+}
 export const countText = (n: number): string => whole.format(n);
 export const percentText = (part: number): string => `${Math.round(part * 100)} %`;
 

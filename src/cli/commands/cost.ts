@@ -1,6 +1,12 @@
 import { defined } from "../../core/defined.ts";
 import { COST_GROUPS, type CostGroup, costReport, ledgerOf } from "../../core/manage/reports/cost-report.ts";
-import { type Account, type Cost, type Ledger, newAccount } from "../../core/manage/reports/costs.ts";
+import {
+  type Account,
+  accountOf,
+  type Cost,
+  type Ledger,
+  newBooks,
+} from "../../core/manage/reports/costs.ts";
 import type { RunRow } from "../../core/types.ts";
 import { defineCommand } from "../command.ts";
 import type { CommandContext } from "../context.ts";
@@ -64,7 +70,7 @@ async function report(
   };
 }
 
-const savedText = ({ saved }: Account): string =>
+const savedText = ({ saved }: Pick<Account, "saved">): string =>
   [saved.ms >= 50 ? duration(saved.ms) : "", saved.tokens > 0 ? money(saved) : ""]
     .filter((part) => part !== "")
     .join(" · ");
@@ -133,7 +139,7 @@ async function compare(context: CommandContext<unknown>, rows: readonly RunRow[]
       (name) =>
         [
           `  ${name}`,
-          ({ ledger }: (typeof sides)[number]) => money(ledger.bySteps.get(name) ?? newAccount()) || "–",
+          ({ ledger }: (typeof sides)[number]) => money(ledger.bySteps.get(name) ?? newBooks()) || "–",
         ] as const,
     ),
   ];
@@ -156,8 +162,8 @@ async function compare(context: CommandContext<unknown>, rows: readonly RunRow[]
         version: row.version,
         status: row.status,
         activeMs: row.activeMs,
-        ...ledger.total,
-        steps: Object.fromEntries(ledger.bySteps),
+        ...accountOf(ledger.total),
+        steps: Object.fromEntries([...ledger.bySteps].map(([step, books]) => [step, accountOf(books)])),
       })),
     },
     text: [out.paint.dim(head), ...lines].join("\n"),

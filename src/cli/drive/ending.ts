@@ -5,6 +5,7 @@ import { isForeign } from "../../core/journal/foreign.ts";
 import { isUndo } from "../../core/keys.ts";
 import type { RunReport } from "../../core/manage/status/run-status.ts";
 import type { RunRow, Waiting } from "../../core/types.ts";
+import { shownUsage } from "../../core/types.ts";
 import type { CommandContext } from "../context.ts";
 import type { ErrorDocument } from "../error-document.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
@@ -13,7 +14,6 @@ import { GithubLog } from "../github.ts";
 import type { Outcome } from "../outcome.ts";
 import { readOrigin } from "../run-origin.ts";
 import { doubtWays, type Rerun, rerunNote } from "../view/doubt-ways.ts";
-import { usageData } from "../view/spending.ts";
 import { answersTo } from "../view/step-lines.ts";
 import { stackOf } from "../view/stored-errors.ts";
 import { unaskedOf, unaskedText } from "../view/unasked.ts";
@@ -106,7 +106,7 @@ export function runData({ view, before, ms }: Driven): Readonly<Record<string, u
     checkpoint: addressOf(row.id, row.seq),
     progress: progress.text,
     stepsDone: row.stepsDone,
-    usage: usageData(row.usage),
+    usage: shownUsage(row.usage),
     waiting: row.waiting,
     reused: before,
     ms: Math.round(ms),

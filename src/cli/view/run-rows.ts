@@ -6,10 +6,9 @@ import { entryAt } from "../../core/journal/read.ts";
 import type { Progress } from "../../core/manage/checkpoints/progress.ts";
 import type { RunDetails } from "../../core/manage/status/status.ts";
 import type { Store } from "../../core/store/contract.ts";
-import { ended, type RunRow } from "../../core/types.ts";
+import { ended, type RunRow, shownUsage } from "../../core/types.ts";
 import { type RunOrigin, readOrigin, withTags } from "../run-origin.ts";
 import { RunView } from "./run-view.ts";
-import { usageData } from "./spending.ts";
 import { type Standing, standingOf } from "./standing.ts";
 import { fetched, summary, valuesOf } from "./stored-values.ts";
 
@@ -131,7 +130,7 @@ export const itemData = ({ row, standing, progress, origin, input }: RunItem) =>
   createdAt: iso(row.createdAt),
   updatedAt: iso(row.updatedAt),
   finishedAt: row.finishedAt === null ? null : iso(row.finishedAt),
-  usage: usageData(row.usage),
+  usage: shownUsage(row.usage),
   waiting: row.waiting,
   error: row.error,
   input,

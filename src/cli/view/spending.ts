@@ -6,15 +6,9 @@ export { used } from "../../core/values/amounts.ts";
 /** The cost; "" when nothing was used. An unknown price is shown as such, never as zero. */
 export function money({ costUsd, unpriced }: Readonly<Cost>): string {
   const open = unpriced > 0 ? `${tokens(unpriced)} unpriced` : "";
-  if (costUsd === 0) return open;
+  if (costUsd === null || costUsd === 0) return open;
   return open === "" ? usd(costUsd) : `${usd(costUsd)} + ${open}`;
 }
-
-/** For programs: an unknown cost is `null`, never 0. */
-export const usageData = <T extends { readonly tokens: number; readonly costUsd: number }>(usage: T) => ({
-  ...usage,
-  costUsd: usage.tokens > 0 && usage.costUsd === 0 ? null : usage.costUsd,
-});
 
 /** The cost in one word, for a column. */
 export function costWord({

@@ -223,6 +223,8 @@ interface Told {
 export interface UsageMeta {
   readonly tokens: number;
   readonly costUsd: number;
+  /** The tokens without a known price, where `costUsd` doesn't tell: by itself, 0 means that none has one. */
+  readonly unpriced?: number;
   readonly model?: string;
 }
 

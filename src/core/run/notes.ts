@@ -8,6 +8,7 @@ import { markNote } from "../keys.ts";
 import { checkNamed } from "../names.ts";
 import type { CheckpointTrigger } from "../options.ts";
 import type { CheckpointRecord } from "../records.ts";
+import { unpricedOf } from "../types.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { place, placeNote } from "./scope.ts";
 import { checkTrigger, markConfidence, markEvaluation, markFinished } from "./triggers.ts";
@@ -53,18 +54,27 @@ export function agent(execution: ActiveRun, name: string, state: AgentState): vo
 
 export function usage(execution: ActiveRun, report: UsageReport): void {
   if (report.model !== undefined) checkNamed("model", report.model, 200);
-  const meta: UsageMeta = {
-    tokens: amount("tokens", report.tokens),
+  const tokens = amount("tokens", report.tokens);
+  const counted = {
+    tokens,
     costUsd: amount("costUsd", report.costUsd),
+    unpriced: report.costUsd === undefined ? tokens : 0,
     ...defined({ model: report.model }),
   };
   const { frame } = execution.scope();
-  if (!frame) return void note(execution, "usage", "usage_recorded", meta);
-  frame.usage = {
-    tokens: meta.tokens + (frame.usage?.tokens ?? 0),
-    costUsd: meta.costUsd + (frame.usage?.costUsd ?? 0),
-    ...defined({ model: meta.model }),
-  };
+  if (!frame) return void note(execution, "usage", "usage_recorded", usageMeta(counted));
+  const before = frame.usage ?? { tokens: 0, costUsd: 0 };
+  frame.usage = usageMeta({
+    ...counted,
+    tokens: tokens + before.tokens,
+    costUsd: counted.costUsd + before.costUsd,
+    unpriced: counted.unpriced + unpricedOf(before),
+  });
+}
+
+/** Says how much has no price only where that doesn't follow from the cost. */
+function usageMeta({ unpriced, ...usage }: Required<Omit<UsageMeta, "model">> & UsageMeta): UsageMeta {
+  return unpriced === unpricedOf(usage) ? usage : { ...usage, unpriced };
 }
 
 const amount = (option: string, value = 0): number => checkNumber(option, value, { least: 0 });

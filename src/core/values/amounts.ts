@@ -1,3 +1,5 @@
+import { shownUsage, type Usage } from "../types.ts";
+
 /** Amounts as people read them: durations, counts, money, bytes. */
 
 /** `950ms`, `4.2s`, `3m12s`, `2h05m`, `3d4h`. */
@@ -35,7 +37,7 @@ export const plural = (amount: number, word: string, words = `${word}s`): string
   `${count(amount)} ${amount === 1 ? word : words}`;
 
 /** The non-zero parts, joined as in `18.2s · 6,120 tok · $0.04`. */
-export const spent = (used: { ms?: number; tokens?: number; costUsd?: number }): string =>
+export const spent = (used: { ms?: number; tokens?: number; costUsd?: number | null }): string =>
   [
     used.ms === undefined ? "" : duration(used.ms),
     used.tokens ? tokens(used.tokens) : "",
@@ -45,8 +47,8 @@ export const spent = (used: { ms?: number; tokens?: number; costUsd?: number }):
     .join(" · ");
 
 /** `6,120 tok · $0.04`, or `4,000 tok · unpriced`. */
-export const used = (usage: { readonly tokens: number; readonly costUsd: number }): string =>
-  `${spent(usage)}${usage.tokens > 0 && usage.costUsd === 0 ? " · unpriced" : ""}`;
+export const used = (usage: Usage & { readonly unpriced?: number }): string =>
+  `${spent(usage)}${shownUsage(usage).costUsd === null ? " · unpriced" : ""}`;
 
 const UNITS = ["B", "KB", "MB", "GB", "TB"] as const;
 

@@ -1,7 +1,7 @@
 import type { JournalEvent, UsageMeta } from "../../core/journal/events.ts";
 import type { ObservedEngine, Observer } from "../../core/journal/observer.ts";
 import type { Append } from "../../core/store/contract.ts";
-import { ended, type RunRow } from "../../core/types.ts";
+import { ended, type RunRow, shownUsage, unpricedOf } from "../../core/types.ts";
 import type { Registry } from "./registry.ts";
 import { COUNTED } from "./specs.ts";
 
@@ -82,7 +82,10 @@ function spend(registry: Registry, workflow: string, usage: UsageMeta | undefine
   if (!usage) return;
   const labels = { workflow, model: usage.model ?? NO_MODEL };
   registry.add(COUNTED.tokens, labels, usage.tokens);
-  registry.add(COUNTED.cost, labels, usage.costUsd);
+  const unpriced = unpricedOf(usage);
+  if (unpriced > 0) registry.add(COUNTED.unpriced, labels, unpriced);
+  // A series at 0 would say that it was free.
+  if (usage.costUsd > 0 || unpriced === 0) registry.add(COUNTED.cost, labels, usage.costUsd);
 }
 
 function recoveryOf(
@@ -113,5 +116,6 @@ function finish(registry: Registry, run: RunRow, wasRecovered: boolean): void {
   registry.add(COUNTED.finished, { workflow, status, recovered });
   registry.record(COUNTED.duration, { workflow, status }, ((run.finishedAt ?? 0) - run.createdAt) / 1_000);
   registry.record(COUNTED.iterations, { workflow }, run.turns);
-  registry.record(COUNTED.runCost, { workflow, recovered }, run.usage.costUsd);
+  const { costUsd } = shownUsage(run.usage);
+  if (costUsd !== null) registry.record(COUNTED.runCost, { workflow, recovered }, costUsd);
 }

@@ -31,6 +31,22 @@ async function stage() {
 }
 
 describe("the metrics of an engine", () => {
+  it("have no figure for the cost of a model without a price (S1-61)", async () => {
+    const metrics = createMetrics({ cacheMs: 0 });
+    const lab = createLab();
+    const local = workflow("local", async (ctx) =>
+      ctx.step("model", () => ctx.usage({ tokens: 100, model: "own/llama" })),
+    );
+    const engine = lab.engine([local], { observe: metrics });
+    await lab.drive(engine.start(local, undefined, { id: "local" }));
+    await lab.drive(engine.settled("local"));
+    const found = parsePrometheus(await lab.drive(metrics.prometheus({ engine, store: lab.store })));
+    const spent = { workflow: "local", model: "own/llama" };
+    expect(valueOf(found, "holdfast_tokens_unpriced_total", spent)).toBe(100);
+    expect(valueOf(found, "holdfast_cost_usd_total", spent)).toBeUndefined();
+    expect(valueOf(found, "holdfast_run_cost_usd_count", { workflow: "local" })).toBeUndefined();
+  });
+
   it("tell writes, checkpoints, runs, iterations, tokens and cost in Prometheus' format (S4-26, S1-57, S1-61)", async () => {
     const { scrape } = await stage();
     const text = await scrape();

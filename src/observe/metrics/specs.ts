@@ -41,7 +41,12 @@ export const COUNTED = {
   finished: counter("runs.finished", "Runs ended, by status; recovered: after this process took it over."),
   duration: histogram("run.duration", "s", RUNS, "From the creation of a run to its end."),
   iterations: histogram("run.iterations", "", TURNS, "Loop iterations of ended runs."),
-  runCost: histogram("run.cost", "USD", COSTS, "Cost of ended runs, by whether they were recovered."),
+  runCost: histogram(
+    "run.cost",
+    "USD",
+    COSTS,
+    "Cost of ended runs, if it is known, by whether they were recovered.",
+  ),
   steps: counter("steps", "Outcomes of steps: completed, failed, or in doubt."),
   stepDuration: histogram("step.duration", "s", CALLS, "How long completed calls took."),
   claims: counter("claims", "Runs taken up."),
@@ -54,6 +59,7 @@ export const COUNTED = {
   ),
   acts: counter("acts", "What people and programs did to runs from outside."),
   tokens: counter("tokens", "Tokens used by model calls."),
+  unpriced: counter("tokens.unpriced", "Tokens of model calls whose price isn't known. The cost lacks them."),
   cost: counter("cost", "Money spent on model calls.", "USD"),
 } as const;
 

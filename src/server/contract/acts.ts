@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { declare } from "./declare.ts";
-import { at, budget, labels, reason, run, runId, runItem, step, time, value } from "./shapes.ts";
+import { at, budget, labels, reason, run, runId, runItem, step, time, usage, value } from "./shapes.ts";
 import { edits, effects, forkPreview, resumeFields, resumePlan } from "./shapes-of-plans.ts";
 import { restarted } from "./shapes-of-reports.ts";
 
@@ -255,7 +255,7 @@ export const actOperations = {
     answer: z.object({
       done: z.array(z.string()),
       refused: z.array(z.object({ run: z.string(), code: z.string(), what: z.string() })),
-      usage: z.object({ tokens: z.number(), costUsd: z.number() }),
+      usage,
     }),
   }),
 };

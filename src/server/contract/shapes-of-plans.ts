@@ -51,7 +51,7 @@ const planFields = {
   status: z.enum(RUN_STATUSES),
   code: z.boolean().meta({ description: "Whether the workflow's code is known to this server" }),
   worker: z.object({ owner: z.string(), until: time }).nullable(),
-  reuse: z.object({ steps: count, ms: z.number(), tokens: z.number(), costUsd: z.number() }),
+  reuse: z.object({ steps: count, ms: z.number(), tokens: z.number(), costUsd: z.number().nullable() }),
   inDoubt: z.array(z.object({ step: z.string(), effect, attempt: count, treatment: z.enum(TREATMENTS) })),
   runs: z.array(
     z.object({
@@ -109,7 +109,7 @@ const plan: z.ZodType<ResumePlan, ResumePlan> = z
 export const resumePlan = z.object({
   plan,
   estimate: z
-    .object({ ms: z.number(), costUsd: z.number(), runs: count })
+    .object({ ms: z.number(), costUsd: z.number().nullable(), runs: count })
     .nullable()
     .meta({ description: "What is left to do, by the median of the newest completed runs of the workflow" }),
   seq: count.meta({ description: "The position of the run that the plan is for" }),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { LOG_LEVELS } from "../../core/log-line.ts";
 import { COST_GROUPS } from "../../core/manage/reports/cost-report.ts";
 import { RUN_STATUSES, WAIT_KINDS } from "../../core/types.ts";
-import { budget, count, progress, stepUnderWay, time, usage, waiting } from "./shapes.ts";
+import { budget, count, progress, stepUnderWay, time, used, waiting } from "./shapes.ts";
 import { effect, stepType } from "./shapes-of-plans.ts";
 
 /** The parts of runs: steps, events, checkpoints, differences, cost. */
@@ -14,9 +14,7 @@ const attempt = z.object({
   outcome: z.enum(["done", "failed", "in doubt"]).exactOptional(),
   seq: count.exactOptional(),
   ms: z.number().exactOptional(),
-  usage: z
-    .object({ tokens: z.number(), costUsd: z.number(), model: z.string().exactOptional() })
-    .exactOptional(),
+  usage: used({ model: z.string().exactOptional() }).exactOptional(),
   retryAt: time.exactOptional(),
 });
 
@@ -75,12 +73,13 @@ export const logLine = z.object({
   fields: z.record(z.string(), z.unknown()).exactOptional(),
 });
 
-const cost = { tokens: z.number(), costUsd: z.number(), unpriced: z.number() };
+const cost = { tokens: z.number(), costUsd: z.number().nullable(), unpriced: z.number() };
 const account = z.object({
   ...cost,
   wasted: z.object(cost),
   saved: z.object({ ...cost, steps: count, ms: z.number() }),
   runs: count,
+  interrupted: count,
   steps: count,
 });
 
@@ -126,7 +125,7 @@ export const checkpointHead = z.object({
   pending: z.array(z.string()),
   iterations: z.record(z.string(), z.object({ iteration: count, done: z.boolean() })),
   budget: budget.nullable(),
-  usage: usage.extend({ turns: count, activeMs: z.number() }),
+  usage: used({ turns: count, activeMs: z.number() }),
   metrics: z.object({ elapsedMs: z.number(), calls: count }),
   retries: count,
   recoveries: count,
@@ -225,7 +224,7 @@ export const diffHead = z.object({
   changes: z.array(z.object({ op: z.string(), path: z.string() })),
   steps: z.object({ added: names, removed: names, changed: names }),
   decisions: z.object({ added: count, removed: count }),
-  usage: usage.extend({ turns: z.number(), activeMs: z.number() }),
+  usage: used({ turns: z.number(), activeMs: z.number() }),
   ms: z.number(),
 });
 

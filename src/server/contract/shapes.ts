@@ -2,8 +2,15 @@ import { z } from "zod";
 import type { Progress } from "../../core/manage/checkpoints/progress.ts";
 import type { Standing, StandingWord, Tone } from "../../core/manage/status/standing.ts";
 import type { Possible } from "../../core/manage/status/status.ts";
-import { type Budget, type Claim, CONTROLS, RUN_STATUSES, type Run, WAIT_KINDS } from "../../core/types.ts";
-
+import {
+  type Budget,
+  type Claim,
+  CONTROLS,
+  RUN_STATUSES,
+  type Run,
+  shownUsage,
+  WAIT_KINDS,
+} from "../../core/types.ts";
 import type { Frozen } from "./declare.ts";
 
 /** The shapes that several operations share. What a shape doesn't name never leaves the server. */
@@ -35,7 +42,17 @@ export const next = z
   .nullable()
   .meta({ description: "Where the next page begins; null on the last" });
 
-export const usage = z.object({ tokens: z.number(), costUsd: z.number() });
+/** Tokens and money. A cost that nobody knows leaves the server as `null`, never as 0. */
+export const used = <S extends z.core.$ZodLooseShape>(more: S) =>
+  z
+    .object({
+      tokens: z.number(),
+      costUsd: z.number().nullable(),
+      unpriced: z.number().exactOptional(),
+      ...more,
+    })
+    .overwrite((usage) => shownUsage(usage as never) as typeof usage);
+export const usage = used({});
 
 export const budget: z.ZodType<Budget, Budget> = z.strictObject({
   turns: z.number().positive().exactOptional(),
@@ -96,7 +113,8 @@ const origin = z.object({ runId: z.string(), seq: count });
 const parent = z.object({ runId: z.string(), step: z.string() });
 
 /** A run, without what only its worker may know. */
-export type ApiRun = Omit<Run, "claim" | "waiting"> & {
+export type ApiRun = Omit<Run, "claim" | "waiting" | "usage"> & {
+  readonly usage: { readonly tokens: number; readonly costUsd: number | null; readonly unpriced?: number };
   readonly claim: Omit<Claim, "token">;
   readonly waiting: readonly Frozen<z.output<typeof waiting>>[];
 };

@@ -1,6 +1,6 @@
 import type { AnswerOf } from "../../api/client.ts";
 import { TEXT } from "../../text.ts";
-import { countText, moneyText } from "../../ui/numbers.ts";
+import { costText, countText, moneyText } from "../../ui/numbers.ts";
 import { spanText, When } from "../../ui/time.tsx";
 import { PlanPart, StepList } from "./plan-list.tsx";
 
@@ -33,13 +33,10 @@ function Figures({ plan, estimate }: Pick<PlanAnswer, "plan" | "estimate">) {
   const { reuse, runs, inDoubt, budget } = plan;
   const saved = [
     spanText(reuse.ms),
-    ...(reuse.costUsd > 0 ? [moneyText(reuse.costUsd)] : []),
+    ...(reuse.costUsd === 0 ? [] : [costText(reuse)]),
     ...(reuse.tokens > 0 ? [words.tokens(countText(reuse.tokens))] : []),
   ];
-  const rest = estimate && [
-    spanText(estimate.ms),
-    ...(estimate.costUsd > 0 ? [moneyText(estimate.costUsd)] : []),
-  ];
+  const rest = estimate && [spanText(estimate.ms), ...(estimate.costUsd === 0 ? [] : [costText(estimate)])];
   const left = budget?.costUsd;
   return (
     <dl className="grid grid-cols-2 gap-x-6 gap-y-3 sm:grid-cols-4">

@@ -4,7 +4,7 @@ import { Reveal } from "../../acts/reveal.tsx";
 import { type AnswerOf, client } from "../../api/client.ts";
 import { TEXT } from "../../text.ts";
 import { Button } from "../../ui/button.tsx";
-import { moneyText } from "../../ui/numbers.ts";
+import { costText, moneyText } from "../../ui/numbers.ts";
 import { spanText } from "../../ui/time.tsx";
 import { type Pair, pathOf } from "./address.ts";
 import { byPart, differencesOf, isNoise, partsOf } from "./delta.ts";
@@ -69,7 +69,7 @@ function Summary({ diff: { status, usage, ms, decisions, steps } }: { readonly d
   const facts: readonly (readonly [string, ReactNode])[] = [
     [words.status, status.from === status.to ? status.to : `${status.from} → ${status.to}`],
     [words.time, signed(ms, spanText)],
-    [words.cost, signed(usage.costUsd, moneyText)],
+    [words.cost, usage.costUsd === null ? costText(usage) : signed(usage.costUsd, moneyText)],
     [words.tokens, signed(usage.tokens, String)],
     [words.turns, signed(usage.turns, String)],
     [words.steps, words.counts(steps.added.length, steps.removed.length, steps.changed.length)],

@@ -1,13 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { chartOf, priceText } from "./cost-figures.ts";
+import { costText } from "../../ui/numbers.ts";
+import { chartOf } from "./cost-figures.ts";
 
 const none = { tokens: 0, costUsd: 0, unpriced: 0 };
 
 describe("figures of cost", () => {
   it("never show tokens without a price as if they cost nothing (S3-32)", () => {
-    expect(priceText({ costUsd: 0, tokens: 10, unpriced: 10 })).toBe("unpriced");
-    expect(priceText({ costUsd: 1.5, tokens: 20, unpriced: 10 })).toBe("$1.50 + unpriced");
-    expect(priceText(none)).toBe("$0.00");
+    expect(costText({ costUsd: null, unpriced: 10 })).toBe("unpriced");
+    expect(costText({ costUsd: 1.5, unpriced: 10 })).toBe("$1.50 + unpriced");
+    expect(costText(none)).toBe("$0.00");
   });
 
   it("draw what was wasted as a part of what was spent, and every day", () => {
@@ -19,6 +20,7 @@ describe("figures of cost", () => {
       wasted: { ...none, costUsd: 1 },
       saved: { ...none, steps: 0, ms: 0 },
       runs: 1,
+      interrupted: 0,
       steps: 1,
     };
     const chart = chartOf({ by: "day", total: group, groups: [group], more: false }, Date.now() - 86_400_000);

@@ -1,20 +1,6 @@
 import type { AnswerOf } from "../../api/client.ts";
 import { TEXT } from "../../text.ts";
 import { type ChartData, daysBetween } from "../../ui/chart-data.ts";
-import { moneyText } from "../../ui/numbers.ts";
-
-export interface Priced {
-  readonly costUsd: number;
-  readonly tokens: number;
-  /** Tokens of models without a price. */
-  readonly unpriced: number;
-}
-
-/** What something cost. Tokens without a price are never shown as if they cost nothing. */
-export function priceText({ costUsd, unpriced }: Priced): string {
-  if (unpriced === 0) return moneyText(costUsd);
-  return costUsd > 0 ? `${moneyText(costUsd)} + ${TEXT.cost.notPriced}` : TEXT.cost.notPriced;
-}
 
 /** Cost by day, with a place for days on which nothing was spent. What was wasted is part of what was spent. */
 export function chartOf({ groups }: AnswerOf<"listCosts">, since: number | undefined): ChartData {
@@ -29,11 +15,11 @@ export function chartOf({ groups }: AnswerOf<"listCosts">, since: number | undef
   return {
     labels,
     series: [
-      { name: TEXT.cost.wasted, colour: "bad", values: value(({ wasted }) => wasted.costUsd) },
+      { name: TEXT.cost.wasted, colour: "bad", values: value(({ wasted }) => wasted.costUsd ?? 0) },
       {
         name: TEXT.cost.otherwise,
         colour: "accent",
-        values: value(({ costUsd, wasted }) => Math.max(0, costUsd - wasted.costUsd)),
+        values: value(({ costUsd, wasted }) => Math.max(0, (costUsd ?? 0) - (wasted.costUsd ?? 0))),
       },
     ],
   };

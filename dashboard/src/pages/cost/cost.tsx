@@ -5,12 +5,12 @@ import { TEXT } from "../../text.ts";
 import { Chart } from "../../ui/chart.tsx";
 import { Segments } from "../../ui/field.tsx";
 import { Bar, Figures } from "../../ui/figures.tsx";
-import { countText, moneyText, percentText } from "../../ui/numbers.ts";
+import { costText, countText, moneyText, percentText } from "../../ui/numbers.ts";
 import { Card, Loaded, Page, Teach } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { spanText } from "../../ui/time.tsx";
 import { RangePicker, useRange } from "../range.tsx";
-import { chartOf, priceText } from "./cost-figures.ts";
+import { chartOf } from "./cost-figures.ts";
 
 type Report = AnswerOf<"listCosts">;
 type Group = Report["groups"][number];
@@ -58,7 +58,7 @@ export default function Cost() {
                   label={T.groups[by]}
                   rows={report.groups}
                   keyOf={({ name }) => name}
-                  columns={columnsOf(by, Math.max(...report.groups.map(({ costUsd }) => costUsd)))}
+                  columns={columnsOf(by, Math.max(...report.groups.map(({ costUsd }) => costUsd ?? 0)))}
                 />
               </Card>
             </>
@@ -76,22 +76,21 @@ function Totals({ report: { total } }: { readonly report: Report }) {
       figures={[
         {
           name: T.spent,
-          value: priceText(total),
+          value: costText(total),
           note: `${T.tokens(countText(total.tokens))} · ${T.runs(total.runs)}`,
         },
         {
           name: T.wasted,
-          value: priceText(wasted),
-          tone: wasted.costUsd > 0 ? "waits" : "plain",
-          note:
-            total.costUsd > 0
-              ? T.wastedShare(percentText(wasted.costUsd / total.costUsd))
-              : T.tokens(countText(wasted.tokens)),
+          value: costText(wasted),
+          tone: (wasted.costUsd ?? 0) > 0 ? "waits" : "plain",
+          note: total.costUsd
+            ? T.wastedShare(percentText((wasted.costUsd ?? 0) / total.costUsd))
+            : T.tokens(countText(wasted.tokens)),
         },
         {
           name: T.saved,
-          value: priceText(saved),
-          tone: saved.costUsd > 0 ? "good" : "plain",
+          value: costText(saved),
+          tone: (saved.costUsd ?? 0) > 0 ? "good" : "plain",
           note: T.savedNote(saved.steps, spanText(saved.ms)),
         },
         {
@@ -112,18 +111,18 @@ const columnsOf = (by: (typeof GROUPS)[number], most: number): readonly Column<G
     cell: ({ name, costUsd }) => (
       <>
         <span className="break-all">{name}</span>
-        <Bar part={most > 0 ? costUsd / most : 0} className="mt-1 max-w-md" />
+        <Bar part={most > 0 ? (costUsd ?? 0) / most : 0} className="mt-1 max-w-md" />
       </>
     ),
   },
   {
     title: T.columns.spent,
     align: "right",
-    cell: (one) => <span className="font-medium">{priceText(one)}</span>,
+    cell: (one) => <span className="font-medium">{costText(one)}</span>,
   },
   { title: T.columns.tokens, align: "right", spare: "sm", cell: ({ tokens }) => countText(tokens) },
-  { title: T.columns.wasted, align: "right", cell: ({ wasted }) => priceText(wasted) },
-  { title: T.columns.saved, align: "right", cell: ({ saved }) => priceText(saved) },
+  { title: T.columns.wasted, align: "right", cell: ({ wasted }) => costText(wasted) },
+  { title: T.columns.saved, align: "right", cell: ({ saved }) => costText(saved) },
   {
     title: T.columns.unpriced,
     align: "right",

@@ -145,9 +145,7 @@ function Facts({
       </Fact>
       {saved && saved.steps > 0 ? (
         <Fact name={facts.saved}>
-          <span className="text-good">
-            {saved.costUsd > 0 ? moneyText(saved.costUsd) : spanText(saved.ms)}{" "}
-          </span>
+          <span className="text-good">{saved.costUsd ? moneyText(saved.costUsd) : spanText(saved.ms)} </span>
           <span className="text-soft">{facts.reused(saved.steps)}</span>
         </Fact>
       ) : null}

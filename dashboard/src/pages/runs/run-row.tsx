@@ -3,7 +3,7 @@ import { type MouseEvent, memo } from "react";
 import { Link } from "wouter";
 import { TEXT } from "../../text.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { moneyText } from "../../ui/numbers.ts";
+import { costText } from "../../ui/numbers.ts";
 import { Since } from "../../ui/time.tsx";
 import type { RunItem } from "./run-list.ts";
 
@@ -83,7 +83,7 @@ export const RunRow = memo(function RunRow({
         <Recoveries n={run.recoveries} />
       </td>
       <td className="text-right text-soft tabular-nums max-md:hidden">
-        {run.usage.costUsd > 0 ? moneyText(run.usage.costUsd) : "–"}
+        {run.usage.costUsd === 0 ? "–" : costText(run.usage)}
       </td>
       <td className="col-span-3 col-start-2 row-start-3 truncate text-[0.87rem] text-faint md:hidden">
         {run.workflow} · {progress.text}

@@ -7,6 +7,7 @@ import type { Store } from "../../store/contract.ts";
 import type { Documents } from "../../store/documents.ts";
 import { everyRun } from "../../store/query.ts";
 import type { RunRow } from "../../types.ts";
+import { shownUsage } from "../../types.ts";
 import { ledgerOf } from "../reports/cost-report.ts";
 import type { Source } from "./watch.ts";
 
@@ -129,15 +130,15 @@ export class MonthBudgets {
       ...(workflow === undefined ? {} : { workflow }),
       ...(label === undefined ? {} : { labels: { [labelName]: rest.join("=") } }),
     };
-    let [sum, unpriced, tokens] = [0, 0, 0];
+    const sum = { costUsd: 0, unpriced: 0, tokens: 0 };
     for await (const row of everyRun(this.#store, query)) {
       const spent = await this.#spent(row);
       known.set(row.id, spent);
-      sum += spent.costUsd;
-      unpriced += spent.unpriced;
-      tokens += spent.tokens;
+      sum.costUsd += spent.costUsd;
+      sum.unpriced += spent.unpriced;
+      sum.tokens += spent.tokens;
     }
-    const spentUsd = sum === 0 && tokens > 0 ? null : sum;
+    const { costUsd: spentUsd, unpriced } = shownUsage(sum);
     const share = spentUsd === null ? null : spentUsd / usd;
     const state = (share ?? 0) >= 1 ? "reached" : (share ?? 0) >= WARN_AT ? "warning" : "within";
     return { ...budget, name, month, spentUsd, unpriced, share, state };

@@ -1,10 +1,11 @@
 import type { Store } from "../../store/contract.ts";
-import type { Run } from "../../types.ts";
+import { type Run, shownUsage } from "../../types.ts";
 
 /** The remaining work of a run, estimated from the newest runs of its workflow that were completed. */
 export interface Estimate {
   readonly ms: number;
-  readonly costUsd: number;
+  /** `null` when the price of none of them is known. */
+  readonly costUsd: number | null;
   /** The number of runs that it is the median of. */
   readonly runs: number;
 }
@@ -18,9 +19,10 @@ export async function estimateRest(
 ): Promise<Estimate | undefined> {
   const { runs } = await store.list({ workflow, status: ["completed"], limit: RUNS });
   if (runs.length === 0) return undefined;
+  const costs = runs.flatMap((one) => shownUsage(one.usage).costUsd ?? []);
   return {
     ms: Math.max(0, median(runs.map((one) => one.activeMs)) - activeMs),
-    costUsd: Math.max(0, median(runs.map((one) => one.usage.costUsd)) - usage.costUsd),
+    costUsd: costs.length === 0 ? null : Math.max(0, median(costs) - usage.costUsd),
     runs: runs.length,
   };
 }

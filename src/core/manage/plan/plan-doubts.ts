@@ -3,7 +3,7 @@ import { decidedAt, type StepRecord } from "../../journal/records.ts";
 import type { RunState } from "../../journal/state.ts";
 import { isDone, type LoggedStep, StepLog } from "../../journal/step-log.ts";
 import type { Store } from "../../store/contract.ts";
-import type { Effect, RunRow } from "../../types.ts";
+import { type Effect, NO_USAGE, type RunRow, shownUsage, unpricedOf } from "../../types.ts";
 import { OwnTime } from "./own-time.ts";
 import type { DoubtfulStep, Reuse, Treatment } from "./plan-types.ts";
 
@@ -53,7 +53,7 @@ export async function survey(store: Store, row: RunRow): Promise<Survey> {
 /** Work that is not done again. */
 async function reuseOf(store: Store, log: StepLog): Promise<Reuse> {
   const time = new OwnTime();
-  const reuse = { steps: 0, ms: 0, tokens: 0, costUsd: 0 };
+  const reuse = { steps: 0, ms: 0, tokens: 0, costUsd: 0, unpriced: 0 };
   const done = [...log.steps()].filter((step) => isDone(step) && !step.isDropped);
   for (const { step, record, attempts } of done.sort((a, b) => decidedAt(a.record) - decidedAt(b.record))) {
     const last = attempts.at(-1);
@@ -61,10 +61,13 @@ async function reuseOf(store: Store, log: StepLog): Promise<Reuse> {
     if (last?.outcome !== "completed") continue;
     reuse.ms += time.of(step, last.ms ?? 0);
     if (record.child !== undefined) reuse.ms += await timeOf(store, record.child);
-    reuse.tokens += last.usage?.tokens ?? 0;
-    reuse.costUsd += last.usage?.costUsd ?? 0;
+    const usage = last.usage ?? NO_USAGE;
+    reuse.tokens += usage.tokens;
+    reuse.costUsd += usage.costUsd;
+    reuse.unpriced += unpricedOf(usage);
   }
-  return reuse;
+  const { unpriced: _, ...shown } = shownUsage(reuse);
+  return shown;
 }
 
 /** The total duration of the steps of a finished child, and of those below it. */

@@ -65,7 +65,8 @@ export interface Reuse {
   readonly steps: number;
   readonly ms: number;
   readonly tokens: number;
-  readonly costUsd: number;
+  /** `null` when no price is known. */
+  readonly costUsd: number | null;
 }
 
 export interface DoubtfulStep {

@@ -25,4 +25,35 @@ describe("reports of costs", () => {
     expect(await runsOf({ since: times[1] ?? 0 })).toEqual([2, false]);
     expect(await runsOf({ since: times[1] ?? 0, limit: 1 })).toEqual([1, true]);
   });
+
+  it("tell an unknown cost as null everywhere, and a free model's as nothing (S3-32)", async () => {
+    const lab = createLab();
+    const talks = workflow("talks", async (ctx, costs: readonly (number | null)[]) => {
+      for (const cost of costs)
+        await ctx.step("ask", () => ctx.usage({ tokens: 10, model: "m", ...(cost === null ? {} : { costUsd: cost }) }));
+      await ctx.step("both", () => {
+        for (const cost of costs) ctx.usage({ tokens: 1, ...(cost === null ? {} : { costUsd: cost }) });
+      });
+    });
+    const engine = lab.engine([talks]);
+    const costsOf = async (id: string, costs: readonly (number | null)[]) => {
+      await lab.drive(engine.start(talks, costs, { id }));
+      await lab.drive(engine.result(id));
+      const { total, groups } = await engine.reports.costs({ run: id });
+      const both = groups.find(({ name }) => name === "both");
+      return [total, both].map((one) => [one?.costUsd, one?.unpriced, one?.wasted.costUsd]);
+    };
+    expect(await costsOf("unknown", [null, null])).toEqual([
+      [null, 22, 0],
+      [null, 2, 0],
+    ]);
+    expect(await costsOf("free", [0, 0])).toEqual([
+      [0, 0, 0],
+      [0, 0, 0],
+    ]);
+    expect(await costsOf("mixed", [0.5, null])).toEqual([
+      [1, 11, 0],
+      [0.5, 1, 0],
+    ]);
+  });
 });

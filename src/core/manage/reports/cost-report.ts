@@ -5,7 +5,16 @@ import { StepLog } from "../../journal/step-log.ts";
 import type { Store } from "../../store/contract.ts";
 import { everyRun } from "../../store/query.ts";
 import type { RunRow } from "../../types.ts";
-import { type Account, type Cost, Ledger, mergeAccount, newAccount } from "./costs.ts";
+import {
+  type Account,
+  accountOf,
+  type Books,
+  type Cost,
+  costOf,
+  Ledger,
+  mergeBooks,
+  newBooks,
+} from "./costs.ts";
 import { journalOf } from "./stories.ts";
 
 export const COST_GROUPS = ["workflow", "step", "model", "label", "day"] as const;
@@ -44,8 +53,8 @@ export async function costReport(
   labelsOf: LabelsOf = async ({ labels }) => labels,
 ): Promise<CostReport> {
   const by = checkOneOf("by", query.by ?? (query.run === undefined ? "workflow" : "step"), COST_GROUPS);
-  const total = newAccount();
-  const groups = new Map<string, Account>();
+  const total = newBooks();
+  const groups = new Map<string, Books>();
   const limit = checkWhole("limit", query.limit ?? Number.MAX_SAFE_INTEGER);
   let children: Cost | undefined;
   let more = false;
@@ -53,19 +62,19 @@ export async function costReport(
     more = total.runs === limit;
     if (more) break;
     const ledger = await ledgerOf(store, row);
-    mergeAccount(total, ledger.total);
-    if (query.run !== undefined) children = ledger.children;
+    mergeBooks(total, ledger.total);
+    if (query.run !== undefined) children = costOf(ledger.children);
     for (const [name, account] of await groupsOf(row, ledger, by, labelsOf)) {
-      const group = groups.get(name) ?? newAccount();
+      const group = groups.get(name) ?? newBooks();
       groups.set(name, group);
-      mergeAccount(group, account);
+      mergeBooks(group, account);
     }
   }
   const sorted = [...groups].sort(([, a], [, b]) => b.costUsd - a.costUsd || b.tokens - a.tokens);
   return {
     by,
-    total,
-    groups: sorted.map(([name, account]) => ({ name, ...account })),
+    total: accountOf(total),
+    groups: sorted.map(([name, books]) => ({ name, ...accountOf(books) })),
     more,
     ...defined({ children }),
   };
@@ -82,6 +91,7 @@ export async function ledgerOf(store: Store, row: RunRow): Promise<Ledger> {
   const log = new StepLog();
   for await (const event of journalOf(store, row)) ledger.take(event, log.take(event));
   ledger.total.runs = 1;
+  ledger.total.interrupted = ledger.takeovers + ledger.resumes > 0 ? 1 : 0;
   return ledger;
 }
 
@@ -90,7 +100,7 @@ async function groupsOf(
   ledger: Ledger,
   by: CostGroup,
   labelsOf: LabelsOf,
-): Promise<Iterable<readonly [string, Account]>> {
+): Promise<Iterable<readonly [string, Books]>> {
   if (by === "step") return ledger.bySteps;
   if (by === "model") return ledger.byModels;
   if (by === "workflow") return [[row.workflow, ledger.total]];

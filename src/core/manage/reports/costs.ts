@@ -3,57 +3,89 @@ import { isProgress } from "../../journal/project.ts";
 import { usageOf } from "../../journal/spent.ts";
 import type { LoggedStep, StepNews } from "../../journal/step-log.ts";
 import { outerOf, plainPath } from "../../keys.ts";
+import { shownUsage, unpricedOf } from "../../types.ts";
 import { OwnTime } from "../plan/own-time.ts";
 
-/** Tokens and money; `unpriced`: tokens without a known price. They aren't free. */
-export interface Cost {
+/** A sum while it is added up; `costUsd` is what is known of it. */
+interface Sum {
   tokens: number;
   costUsd: number;
   unpriced: number;
+}
+
+/** The books while they are kept. */
+export interface Books extends Sum {
+  readonly wasted: Sum;
+  readonly saved: Sum & { steps: number; ms: number };
+  runs: number;
+  /** Of the runs, those that were taken over or resumed. */
+  interrupted: number;
+  steps: number;
+}
+
+/** Tokens and money. */
+export interface Cost {
+  readonly tokens: number;
+  /** `null` when nothing of it has a known price; else what has one, and `unpriced` is missing in it. */
+  readonly costUsd: number | null;
+  /** The tokens without a known price. They aren't free. */
+  readonly unpriced: number;
 }
 
 export interface Account extends Cost {
   /** The usage of failed attempts. */
   readonly wasted: Cost;
   /** What would have been spent again if each resume or takeover had started from the beginning. */
-  readonly saved: Cost & { steps: number; ms: number };
-  runs: number;
-  steps: number;
+  readonly saved: Cost & { readonly steps: number; readonly ms: number };
+  readonly runs: number;
+  /** Of the runs, those that were taken over from a lost worker or resumed. */
+  readonly interrupted: number;
+  readonly steps: number;
 }
 
-const nothing = (): Cost => ({ tokens: 0, costUsd: 0, unpriced: 0 });
+/** A sum as it is shown: an unknown cost is never 0. */
+export const costOf = <T extends Sum>(sum: T): Omit<T, "costUsd"> & Cost => shownUsage(sum);
 
-export const newAccount = (): Account => ({
+/** The books as they are shown. */
+export const accountOf = (books: Books): Account => ({
+  ...costOf(books),
+  wasted: costOf(books.wasted),
+  saved: costOf(books.saved),
+});
+
+const nothing = (): Sum => ({ tokens: 0, costUsd: 0, unpriced: 0 });
+
+export const newBooks = (): Books => ({
   ...nothing(),
   wasted: nothing(),
   saved: { ...nothing(), steps: 0, ms: 0 },
   runs: 0,
+  interrupted: 0,
   steps: 0,
 });
 
-function add(to: Cost, { tokens, costUsd }: UsageMeta): void {
-  to.tokens += tokens;
-  to.costUsd += costUsd;
-  if (costUsd === 0) to.unpriced += tokens;
+function add(to: Sum, usage: UsageMeta): void {
+  merge(to, { ...usage, unpriced: unpricedOf(usage) });
 }
 
-function merge(to: Cost, more: Cost): void {
+function merge(to: Sum, more: Sum): void {
   to.tokens += more.tokens;
   to.costUsd += more.costUsd;
   to.unpriced += more.unpriced;
 }
 
-function mergeWork(to: Account["saved"], more: Account["saved"]): void {
+function mergeWork(to: Books["saved"], more: Books["saved"]): void {
   merge(to, more);
   to.steps += more.steps;
   to.ms += more.ms;
 }
 
-export function mergeAccount(to: Account, more: Account): void {
+export function mergeBooks(to: Books, more: Books): void {
   merge(to, more);
   merge(to.wasted, more.wasted);
   mergeWork(to.saved, more.saved);
   to.runs += more.runs;
+  to.interrupted += more.interrupted;
   to.steps += more.steps;
 }
 
@@ -69,9 +101,9 @@ const RESTS: readonly EventKind[] = [
 
 /** The books of one run, kept from the headers of its journal. */
 export class Ledger {
-  readonly total = newAccount();
-  readonly bySteps = new Map<string, Account>();
-  readonly byModels = new Map<string, Account>();
+  readonly total = newBooks();
+  readonly bySteps = new Map<string, Books>();
+  readonly byModels = new Map<string, Books>();
   /** The usage reported by the runs it started: theirs, and part of the cost of its result. */
   readonly children = nothing();
   /** Takeovers from a lost worker, and resumes by people. */
@@ -157,8 +189,8 @@ export class Ledger {
     this.#isRunning = false;
   }
 
-  #of(accounts: Map<string, Account>, name: string): Account {
-    const account = accounts.get(name) ?? newAccount();
+  #of(accounts: Map<string, Books>, name: string): Books {
+    const account = accounts.get(name) ?? newBooks();
     accounts.set(name, account);
     return account;
   }

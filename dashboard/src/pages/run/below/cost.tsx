@@ -2,7 +2,7 @@ import { useState } from "react";
 import type { AnswerOf } from "../../../api/client.ts";
 import { useApi } from "../../../api/use-api.ts";
 import { TEXT } from "../../../text.ts";
-import { countText, moneyText } from "../../../ui/numbers.ts";
+import { costText, countText, moneyText } from "../../../ui/numbers.ts";
 import { Loaded } from "../../../ui/page.tsx";
 import { spanText } from "../../../ui/time.tsx";
 
@@ -35,7 +35,7 @@ export function Cost({ run }: { readonly run: string }) {
 function CostTable({ report }: { readonly report: Report }) {
   const { cost } = TEXT.run;
   const groups = report.groups
-    .toSorted((a, b) => b.costUsd - a.costUsd || b.tokens - a.tokens)
+    .toSorted((a, b) => (b.costUsd ?? 0) - (a.costUsd ?? 0) || b.tokens - a.tokens)
     .slice(0, SHOWN);
   return (
     <div className="overflow-x-auto">
@@ -79,20 +79,18 @@ function Line({
       </th>
       <td className="py-1 pl-6">{countText(tokens)}</td>
       <td className="py-1 pl-6">
-        {unpriced > 0 && costUsd === 0 ? null : moneyText(costUsd)}
+        {costUsd === null ? null : moneyText(costUsd)}
         {unpriced > 0 ? (
           <span className="text-waits">
             {" "}
-            {costUsd === 0 ? "" : "+ "}
+            {costUsd === null ? "" : "+ "}
             {TEXT.run.cost.unpriced(countText(unpriced))}
           </span>
         ) : null}
       </td>
-      <td className={`py-1 pl-6 ${wasted.costUsd > 0 ? "text-bad" : "text-soft"}`}>
-        {moneyText(wasted.costUsd)}
-      </td>
+      <td className={`py-1 pl-6 ${wasted.tokens > 0 ? "text-bad" : "text-soft"}`}>{costText(wasted)}</td>
       <td className={`py-1 pl-6 ${saved.steps > 0 ? "text-good" : "text-soft"}`}>
-        {saved.steps > 0 ? `${moneyText(saved.costUsd)} · ${spanText(saved.ms)}` : "–"}
+        {saved.steps > 0 ? `${costText(saved)} · ${spanText(saved.ms)}` : "–"}
       </td>
     </tr>
   );

@@ -7,7 +7,8 @@ export interface Span {
 
 export interface Spent {
   readonly tokens: number;
-  readonly costUsd: number;
+  /** `null` when nothing of it has a known price. */
+  readonly costUsd: number | null;
 }
 
 /** From its first attempt to its last; until now while it is under way. `null` if it never began. */
@@ -40,16 +41,8 @@ export function tookOf(node: Node, now: number): number | null {
 
 /** What a node has used, with everything in it. */
 export function spentOf({ step, children }: Node): Spent {
-  let tokens = 0;
-  let costUsd = 0;
-  for (const { usage } of step?.attempts ?? []) {
-    tokens += usage?.tokens ?? 0;
-    costUsd += usage?.costUsd ?? 0;
-  }
-  for (const child of children) {
-    const inner = spentOf(child);
-    tokens += inner.tokens;
-    costUsd += inner.costUsd;
-  }
-  return { tokens, costUsd };
+  const parts = [...(step?.attempts ?? []).flatMap(({ usage }) => usage ?? []), ...children.map(spentOf)];
+  const costUsd = parts.reduce((sum, part) => sum + (part.costUsd ?? 0), 0);
+  const isUnknown = costUsd === 0 && parts.some((part) => part.costUsd === null);
+  return { tokens: parts.reduce((sum, part) => sum + part.tokens, 0), costUsd: isUnknown ? null : costUsd };
 }

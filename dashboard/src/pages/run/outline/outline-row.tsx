@@ -11,7 +11,7 @@ import {
 } from "lucide-react";
 import { memo } from "react";
 import { TEXT } from "../../../text.ts";
-import { countText, moneyText } from "../../../ui/numbers.ts";
+import { costText, countText } from "../../../ui/numbers.ts";
 import { spanText } from "../../../ui/time.tsx";
 import { INK, lookOf, StateIcon } from "../states.tsx";
 import { spentOf, tookOf } from "./figures.ts";
@@ -138,7 +138,7 @@ function Figures({ node, now }: { readonly node: Node; readonly now: number }) {
       {spent.tokens > 0 ? (
         <span className="max-md:hidden">
           {TEXT.run.tokens(countText(spent.tokens))}
-          {spent.costUsd > 0 ? ` · ${moneyText(spent.costUsd)}` : null}
+          {spent.costUsd === 0 ? null : ` · ${costText(spent)}`}
         </span>
       ) : null}
       <span className="w-16 text-right max-sm:hidden">{took === null ? "" : spanText(took)}</span>
