@@ -34,6 +34,17 @@ export interface StarterDeps {
   readonly announce: (row: RunRow, events: readonly JournalEvent[]) => void;
 }
 
+/** True for a run with a short input and nothing else: neither its function nor a guard has to read the run. */
+const isBare = ({ events, blobs = [], actor }: ActPlan): boolean =>
+  blobs.length === 0 &&
+  actor === undefined &&
+  events.every(({ kind }) => kind === "run_created" || kind === "run_claimed");
+
+interface GivenNew extends Given {
+  /** True when the id was made for this run. */
+  readonly isNew?: boolean;
+}
+
 /** For a child: the input it was created with stays, whatever a replay computes. */
 const NOT_GIVEN = Symbol("not given");
 
@@ -56,7 +67,7 @@ export class Starter {
     checkId(id);
     const given = givenAtStart(workflow, options);
     if (given.alone) return this.#beginAlone(workflow, id, input, { ...given, alone: given.alone });
-    await this.create(workflow, id, input, null, given);
+    await this.#make(workflow, id, input, null, { ...given, isNew: options.id === undefined });
     return id;
   }
 
@@ -91,7 +102,7 @@ export class Starter {
     id: string,
     input: unknown,
     parent: Parent | null,
-    given: Given,
+    given: GivenNew,
   ): Promise<RunRow | InTheWay> {
     if (id === DELETED_RUNS) throw new HoldfastError("HF-1004", { id: JSON.stringify(id) });
     const { parts, family, owner, claimMs, ownWorker, announce } = this.#deps;
@@ -128,6 +139,7 @@ export class Starter {
         ? { kind: "acquire", owner, token: claimToken(parts.ports), ttlMs: claimMs }
         : { kind: "keep" },
     };
+    if (worker && given.isNew && isBare(plan)) return this.#bear(worker, identity, plan, deadline);
     const acted = await this.#write(identity, plan, alone);
     probe("C01:after-create", { runId: id });
     if (acted && "by" in acted) return acted;
@@ -136,6 +148,20 @@ export class Starter {
     const follows = await family.follows(acted.row);
     if (follows && worker) worker.begin(acted.row, deadline, { events: acted.events });
     else if (isQueued) detached(own.seeTo(acted.row), parts.ports.logger, "taking up a run", { runId: id });
+    return acted.row;
+  }
+
+  /**
+   * Lets the worker begin before the run is written, so that the creation travels with the first intent. Nothing is
+   * called before that append is durable. Only for an id that was made for this run: no other run can have it.
+   */
+  async #bear(worker: Worker, identity: NewRun, plan: ActPlan, deadline: number): Promise<RunRow> {
+    const { acts, ports } = this.#deps.parts;
+    const birth = await acts.expecting(identity, plan);
+    worker.begin(birth.row, deadline, { events: birth.events, birth });
+    const acted = await birth.born;
+    ports.probe("C01:after-create", { runId: identity.id });
+    if (!acted) throw new HoldfastError("HF-1041", { run: identity.id });
     return acted.row;
   }
 

@@ -17,6 +17,7 @@ import type { StoreTime } from "../store/time.ts";
 import { NO_TAGS } from "../tags.ts";
 import type { RunIdentity, RunRow, RunTags } from "../types.ts";
 import type { Redactor } from "../values/redact.ts";
+import type { Birth } from "./birth.ts";
 import { rawRow, readRun } from "./door.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
 import { buildEntry, dropped, innerBlobs } from "./journal.ts";
@@ -153,6 +154,27 @@ export class Acts {
     return this.#append(unwritten(identity), plan, null);
   }
 
+  /** Prepares the creation of a run, for a worker that writes it. `born` resolves when the run is durable. */
+  async expecting(
+    identity: NewRun,
+    plan: ActPlan,
+  ): Promise<Birth & { readonly born: Promise<Acted | null> }> {
+    await this.#store.prepare?.(identity.id, true);
+    const claim = plan.claim as Birth["claim"];
+    const at = this.#time.now();
+    const blank = unwritten(identity);
+    const before = { ...blank, claim: claimAfter(blank.claim, claim, at) };
+    const events = stampedEvents(before, plan.events, { at, epoch: before.claim.epoch }, this.#redactor);
+    const row = { ...projectAll(before, events, before.parent !== null), seq: events.length };
+    const pending = plan.events.map((event) => ({ event }));
+    let settle: Birth["settle"] = () => undefined;
+    const answered = new Promise<CommitResult>((resolve) => {
+      settle = resolve;
+    });
+    const born = answered.then((result) => (this.#taken(result) ? { row, events } : null));
+    return { before, claim, at, pending, events, row, settle, born };
+  }
+
   /** Creates a run unless another one is in its way, and says which. `null`: the id is taken. */
   async createAlone(identity: NewRun, plan: ActPlan, alone: Alone): Promise<Acted | InTheWay | null> {
     const { append, ...acted } = this.#build(unwritten(identity), plan, null);
@@ -205,6 +227,19 @@ async function decided(row: RunRow, decide: Decide): Promise<ActPlan | null> {
   }
 }
 
+/** The events as they are when they follow this row. */
+const stampedEvents = (
+  { seq }: RunRow,
+  events: readonly EventDraft[],
+  stamp: Pick<JournalEvent, "at" | "epoch" | "actor">,
+  redactor: Redactor | undefined,
+): readonly JournalEvent[] =>
+  events.map((event, index) => ({
+    ...(redactor ? redactor.event(event) : event),
+    ...stamp,
+    seq: seq + 1 + index,
+  }));
+
 interface BuiltAct extends Acted {
   readonly append: Append;
 }
@@ -231,13 +266,7 @@ export function buildAct(
   const after = claimAfter(row.claim, claim, at);
   const actor = plan.actor === undefined || !redactor ? plan.actor : redactor.text(plan.actor);
   const stamp = { at, epoch: after.epoch, ...defined({ actor }) };
-  const events = plan.events.map(
-    (event, index): JournalEvent => ({
-      ...(redactor ? redactor.event(event) : event),
-      ...stamp,
-      seq: row.seq + 1 + index,
-    }),
-  );
+  const events = stampedEvents(row, plan.events, stamp, redactor);
   const blobs = plan.blobs ?? [];
   const place = { ...stamp, prev: row.head, seq: row.seq + 1, run: row.id };
   // A snapshot points to blobs that earlier entries have named.

@@ -4,6 +4,7 @@ import { claimAfter } from "../store/claim.ts";
 import type { Append, Blob, ClaimChange, Entry, Store } from "../store/contract.ts";
 import type { StoreTime } from "../store/time.ts";
 import type { RunRow } from "../types.ts";
+import type { Birth } from "./birth.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
 import { buildEntry, innerBlobs } from "./journal.ts";
 import { recordsOf } from "./placed-records.ts";
@@ -50,10 +51,16 @@ export interface Departure {
   readonly row: RunRow;
 }
 
-/** Builds the owner's append of these events. */
-export function departure(deps: Departing, before: RunRow, pending: readonly PendingEvent[]): Departure {
-  const { store, ports, time, ttlMs } = deps;
-  const at = time.now();
+/** Builds the owner's append of these events; with `birth`, it creates the run. */
+export function departure(
+  deps: Departing,
+  current: RunRow,
+  pending: readonly PendingEvent[],
+  birth?: Birth,
+): Departure {
+  const { store, ports, time } = deps;
+  const before = birth?.before ?? current;
+  const at = birth?.at ?? time.now();
   const { redactor } = ports;
   const { epoch, token } = before.claim;
   const seq = before.seq + 1;
@@ -72,18 +79,24 @@ export function departure(deps: Departing, before: RunRow, pending: readonly Pen
   });
   const { row, isCounted } = advanced(before, events, head);
   const isLast = pending.some(({ release }) => release);
-  const claim: ClaimChange = isLast ? { kind: "release" } : { kind: "hold", ttlMs };
+  const claim = claimChange(deps, isLast, birth);
   const append: Append = {
     run: row,
-    expect: { seq: before.seq, epoch, token },
+    expect: birth ? null : { seq: before.seq, epoch, token },
     claim,
     entries: [entry],
     head,
     blobs,
-    ...(isCounted && !isLast ? COUNTS_ONLY : undefined),
+    ...(isCounted && !isLast && !birth ? COUNTS_ONLY : undefined),
     ...recordsOf(store, pending, events),
   };
   return { append, events, entry, row: isLast ? { ...row, claim: claimAfter(row.claim, claim, at) } : row };
+}
+
+/** A run that ends in the append that creates it has had a claim nevertheless. */
+function claimChange({ ttlMs }: Departing, isLast: boolean, birth: Birth | undefined): ClaimChange {
+  if (isLast) return birth ? { kind: "release", epoch: birth.before.claim.epoch } : { kind: "release" };
+  return birth?.claim ?? { kind: "hold", ttlMs };
 }
 
 /** Field by field: on the hot path, spreading a union costs several times as much. */

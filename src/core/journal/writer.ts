@@ -1,8 +1,9 @@
 import { detached } from "../detached.ts";
-import type { AppendSource, CommitQueue, CommitResult } from "../store/commit.ts";
+import { ACT_PATIENCE_MS, type AppendSource, type CommitQueue, type CommitResult } from "../store/commit.ts";
 import type { Append, Blob } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 import type { Pen } from "./acts.ts";
+import type { Birth } from "./birth.ts";
 import { type Departing, type Departure, departure, type PendingEvent, stamped } from "./departure.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
 import { ChainCheck } from "./journal.ts";
@@ -75,12 +76,24 @@ export class RunWriter implements AppendSource, Pen {
   #landedAt = 0;
   /** Ends a pause that was left for other writers. */
   #endBreak: (() => void) | null = null;
+  /** Set until the run is created. Nothing of it is in the store before that. */
+  #birth: Birth | undefined;
 
-  constructor(deps: WriterDeps, row: RunRow, state: RunState, deadline: number) {
+  /** With `birth`, `row` and `state` are those after the creation, which this writer's first append contains. */
+  constructor(deps: WriterDeps, row: RunRow, state: RunState, deadline: number, birth?: Birth) {
     this.#deps = deps;
     this.row = row;
     this.state = state;
     this.deadline = deadline;
+    this.#birth = birth;
+    if (!birth) return;
+    this.#pending.push(...birth.pending);
+    deps.queue.mark(this);
+  }
+
+  /** True until the store has the run. */
+  get isUnborn(): boolean {
+    return this.#birth !== undefined;
   }
 
   get idle(): boolean {
@@ -135,7 +148,7 @@ export class RunWriter implements AppendSource, Pen {
 
   /** Called when the store fails: events that may begin unsaved begin, and their intents become records. */
   #goAhead(): void {
-    if (!this.#deps.queue.options.ahead || this.row.control !== "none") return;
+    if (!this.#deps.queue.options.ahead || this.row.control !== "none" || this.isUnborn) return;
     const { unwritten } = this;
     if (unwritten.length > MAX_UNWRITTEN) return;
     for (const one of unwritten) {
@@ -146,7 +159,9 @@ export class RunWriter implements AppendSource, Pen {
     }
   }
 
-  failing(): boolean {
+  failing(sinceMs: number): boolean {
+    // Whoever starts a run waits no longer than for another act.
+    if (this.isUnborn) return sinceMs < ACT_PATIENCE_MS;
     this.#goAhead();
     this.#callBorrowers();
     const { queue, ports } = this.#deps;
@@ -160,12 +175,12 @@ export class RunWriter implements AppendSource, Pen {
     this.#pending = this.#pending.filter((one) => !matches(one));
   }
 
-  /** Writes nothing more and drops pending events. */
+  /** Writes nothing more and drops pending events, except those of a run's creation, for which somebody waits. */
   close(): void {
     this.#closed = true;
     this.#endBreak?.();
     this.#callBorrowers();
-    this.#pending = [];
+    this.#pending = this.#flight ? [] : [...(this.#birth?.pending ?? [])];
     this.#riders = [];
     this.#held = [];
   }
@@ -280,6 +295,7 @@ export class RunWriter implements AppendSource, Pen {
 
   /** An internal failure: what is written stays, and this process does nothing more with the run. */
   broke(error: unknown): void {
+    if (this.#birth) return this.#unborn(this.#birth, { ok: false, reason: "rejected", error });
     const flown = this.#flight?.pending ?? [];
     this.#flight = null;
     this.#stop("broken", error, flown);
@@ -298,7 +314,7 @@ export class RunWriter implements AppendSource, Pen {
   }
 
   #depart(pending: PendingEvent[]): Append {
-    const { append, events, entry, row } = departure(this.#deps, this.row, pending);
+    const { append, events, entry, row } = departure(this.#deps, this.row, pending, this.#birth);
     this.#flight = { pending, events, entry, row, sentAt: this.#deps.ports.clock.monotonic() };
     return append;
   }
@@ -308,6 +324,7 @@ export class RunWriter implements AppendSource, Pen {
     if (!flight) return;
     this.#flight = null;
     if (result.ok) return this.#landed(flight);
+    if (this.#birth) return this.#unborn(this.#birth, result);
     if (this.#closed) return this.#deps.hooks.unsaved(flight.pending);
     if (result.reason === "conflict") {
       this.#pending = [...flight.pending, ...this.#pending];
@@ -317,18 +334,43 @@ export class RunWriter implements AppendSource, Pen {
     else this.#stop("fenced", undefined, flight.pending);
   }
 
+  /** The run wasn't created, so nothing of it has happened. */
+  #unborn(birth: Birth, result: CommitResult): void {
+    this.#birth = undefined;
+    this.#flight = null;
+    if ("error" in result) this.#stop("lost", result.error);
+    else this.#stop("fenced", undefined);
+    birth.settle(result);
+  }
+
   #landed(flight: Flight): void {
+    const birth = this.#birth;
+    this.#birth = undefined;
     this.row = flight.row;
     this.landed++;
     this.#landedAt = this.#deps.ports.clock.monotonic();
     this.deadline = flight.sentAt + this.#deps.ttlMs;
-    for (const event of flight.events) this.state.apply(lighten(event));
+    const isNews = (_: JournalEvent, index: number): boolean => index >= (birth?.pending.length ?? 0);
+    for (const event of birth ? flight.events.filter(isNews) : flight.events)
+      this.state.apply(lighten(event));
     const { head, data } = flight.entry;
     this.state.tailBytes += head.length + (data?.length ?? 0);
     this.#deps.hooks.durable(flight.events);
     if (this.#pending.length === 0 && !this.#closed) this.#deps.hooks.quiet();
-    flight.pending.forEach((one, index) => one.onDurable?.(flight.events[index] as JournalEvent));
+    birth?.settle({ ok: true });
+    if (birth) this.#born(flight);
+    else flight.pending.forEach((one, index) => one.onDurable?.(flight.events[index] as JournalEvent));
     this.#settled();
+  }
+
+  /** The first calls of a run wait until whoever has started it could go on, and so knows its id. */
+  #born({ pending, events }: Flight): void {
+    const tell = (isIntent: boolean): void =>
+      pending.forEach((one, index) => {
+        if ((one.intent === true) === isIntent) one.onDurable?.(events[index] as JournalEvent);
+      });
+    tell(false);
+    if (pending.some(({ intent }) => intent)) this.#deps.ports.clock.defer(() => tell(true));
   }
 
   /** Catches up without making the caller wait. */
@@ -338,7 +380,7 @@ export class RunWriter implements AppendSource, Pen {
 
   /** Reads what others have written to the run since, and passes it to the execution. */
   async catchUp(): Promise<void> {
-    if (this.#catchingUp || this.#closed || this.#flight) return;
+    if (this.#catchingUp || this.#closed || this.#flight || this.isUnborn) return;
     this.#missed = this.#reserved;
     if (this.#missed) return;
     this.#catchingUp = true;

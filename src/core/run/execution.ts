@@ -8,6 +8,7 @@ import { Inspector } from "../guards/inspector.ts";
 import type { Asking, BudgetNotes } from "../guards/port.ts";
 import type { Grant } from "../guards/rate-gate.ts";
 import { hmac } from "../hash.ts";
+import type { Birth } from "../journal/birth.ts";
 import type { IntentParts, PendingEvent } from "../journal/departure.ts";
 import type { EventDraft, JournalEvent } from "../journal/events.ts";
 import { isReopening } from "../journal/going-on.ts";
@@ -103,7 +104,14 @@ export class Execution implements ActiveRun {
   #quietTimer: (() => void) | null = null;
   #end!: (end: ExecutionEnd) => void;
 
-  constructor(deps: ExecutionDeps, workflow: Workflow, row: RunRow, state: RunState, deadline: number) {
+  constructor(
+    deps: ExecutionDeps,
+    workflow: Workflow,
+    row: RunRow,
+    state: RunState,
+    deadline: number,
+    birth?: Birth,
+  ) {
     this.deps = deps;
     this.calls = new Calls(() => new Promise((resolve) => deps.ports.clock.defer(resolve)));
     this.runId = row.id;
@@ -126,6 +134,7 @@ export class Execution implements ActiveRun {
       row,
       state,
       deadline,
+      birth,
     );
     this.memory = new RunMemory(this);
     this.code = CodeGuard.of(this, state);

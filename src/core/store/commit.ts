@@ -40,7 +40,7 @@ export interface CommitOptions {
 }
 
 /** How long an outside act waits for a failing store. A later one waits for a single attempt. */
-const ACT_PATIENCE_MS = 2_000;
+export const ACT_PATIENCE_MS = 2_000;
 
 interface Part {
   readonly source: AppendSource;

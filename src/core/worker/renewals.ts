@@ -43,7 +43,9 @@ export class Renewals {
 
   /** What is renewed together. Where runs are independent, one that doesn't answer must not cost the others their claims. */
   #groups(): readonly (readonly Execution[])[] {
-    const held = this.#running().filter((one) => !one.closed && !this.#asked.has(one));
+    const held = this.#running().filter(
+      (one) => !one.closed && !one.writer.isUnborn && !this.#asked.has(one),
+    );
     return this.#deps.store.capabilities.independent === true ? held.map((one) => [one]) : [held];
   }
 

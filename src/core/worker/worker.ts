@@ -3,6 +3,7 @@ import type { Workflow } from "../context.ts";
 import { detached } from "../detached.ts";
 import { HoldfastError } from "../errors.ts";
 import type { Grant } from "../guards/rate-gate.ts";
+import type { Birth } from "../journal/birth.ts";
 import type { EventMeta, JournalEvent } from "../journal/events.ts";
 import { foreignProblem, isUnaccepted } from "../journal/foreign.ts";
 import { waitForKey, waitsForKey } from "../journal/key-wait.ts";
@@ -34,6 +35,8 @@ const HAND_OVER_MS = 1_000;
 interface ExecuteOptions {
   /** The run's whole journal, if available. */
   readonly events?: readonly JournalEvent[];
+  /** Set when the run isn't created yet. */
+  readonly birth?: Birth;
   /** True when its worker died: this is a recovery. */
   readonly died?: boolean;
   /** Since when it has waited for its key. */
@@ -333,6 +336,7 @@ export class Worker {
       this.#leftOff.set(id, claim.epoch);
       this.#active.get(id)?.close("stopped");
       this.#active.delete(id);
+      options.birth?.settle({ ok: false, reason: "rejected", error });
       throw error;
     });
     this.#detach(work, "taking up a run");
@@ -353,7 +357,7 @@ export class Worker {
       : await this.#prepare(claimed, workflow, options);
     if (typeof prepared === "string") return prepared;
     const { row, state, problem } = prepared;
-    const execution = new Execution(deps, workflow, row, state, deadline);
+    const execution = new Execution(deps, workflow, row, state, deadline, options.birth);
     execution.restored = events === undefined;
     execution.grants = options.grant ? [options.grant] : [];
     this.#active.set(row.id, execution);
