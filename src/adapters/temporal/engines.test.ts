@@ -25,7 +25,13 @@ const embedded = createEngine({ store: createMemoryStore(), workflows: all });
 afterAll(() => embedded.close());
 conforms("with a store", embedded, undefined);
 
-const where = { address: address ?? "", taskQueue: `engines-${process.pid}`, workflows: all };
+// Nobody is killed here, so that no busy machine may look like a dead worker.
+const where = {
+  address: address ?? "",
+  taskQueue: `engines-${process.pid}`,
+  workflows: all,
+  heartbeatMs: 30_000,
+};
 const worker = missing === undefined ? await temporalWorker({ ...where, bundle }) : undefined;
 const remote = createTemporalEngine(where);
 afterAll(async () => {
