@@ -16,6 +16,8 @@ export interface KillOptions {
   readonly bundle: string;
   readonly kills: number;
   readonly serverKills: number;
+  /** No kill begins after this time. Default: all of them. */
+  readonly until?: number;
   /** Runs at once. */
   readonly runs: number;
   readonly workers: number;
@@ -73,7 +75,8 @@ export async function killWorkers(options: KillOptions): Promise<KillReport> {
   const kills: Kill[] = [];
   const every = Math.max(1, Math.floor(options.kills / Math.max(1, options.serverKills)));
   let serverKills = 0;
-  for (let n = 1; n <= options.kills; n++) {
+  const { until = Number.POSITIVE_INFINITY } = options;
+  for (let n = 1; n <= options.kills && Date.now() < until; n++) {
     await someWork(witness, crew.oldest);
     kills.push(await crew.killOne());
     if (n % every === 0 && serverKills < options.serverKills) {

@@ -12,6 +12,7 @@ const { values } = parseArgs({
     servers: { type: "string", default: "20" },
     runs: { type: "string", default: "6" },
     workers: { type: "string", default: "2" },
+    minutes: { type: "string", default: "600" },
   },
 });
 
@@ -34,6 +35,7 @@ try {
     serverKills: Number(values.servers),
     runs: Number(values.runs),
     workers: Number(values.workers),
+    until: Date.now() + Number(values.minutes) * 60_000,
     say,
   });
   const claims = spread(report.recoveries.map(({ ms }) => ms));

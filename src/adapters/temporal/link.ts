@@ -51,6 +51,27 @@ export async function reached<T>(address: string, connecting: Promise<T>): Promi
   }
 }
 
+/** An error that callers look at stays as it is; the others become ours. */
+export function said(
+  error: unknown,
+  run: string,
+  place: Required<Pick<TemporalAddress, "address" | "namespace" | "taskQueue">>,
+): unknown {
+  if (HoldfastError.is(error) || isMissing(error)) return error;
+  const { name } = error as Error;
+  if (name === "WorkflowExecutionAlreadyStartedError") return error;
+  const { address, namespace, taskQueue: queue } = place;
+  const cause = { cause: error };
+  if (name === "NamespaceNotFoundError") return new HoldfastError("HF-7002", { namespace, address }, cause);
+  const problem = messageOf(error);
+  if (isSlow(error) || /no poller seen/i.test(problem))
+    return new HoldfastError("HF-7003", { run, queue }, cause);
+  if (/exceeds (?:size )?limit|larger than max|message larger/i.test(problem))
+    return new HoldfastError("HF-7004", { run, problem }, cause);
+  if (statusOf(error) === CODES.unavailable) return new HoldfastError("HF-7001", { address, problem }, cause);
+  return new HoldfastError("HF-7006", { run, problem }, cause);
+}
+
 /** A connection to a namespace: every request has a deadline, and every failure a code of ours. */
 export class Link {
   readonly address: string;
@@ -112,24 +133,8 @@ export class Link {
     try {
       return await connection.withDeadline(Date.now() + REQUEST_MS, () => request(client));
     } catch (error) {
-      throw this.#said(run, error);
+      throw said(error, run, this);
     }
-  }
-
-  /** An error that callers look at stays as it is; the others become ours. */
-  #said(run: string, error: unknown): unknown {
-    if (HoldfastError.is(error) || isMissing(error)) return error;
-    const { name } = error as Error;
-    if (name === "WorkflowExecutionAlreadyStartedError") return error;
-    if (isSlow(error)) return new HoldfastError("HF-7003", { run, queue: this.taskQueue }, { cause: error });
-    const problem = messageOf(error);
-    const { address } = this;
-    const status = statusOf(error);
-    if (/exceeds (?:size )?limit|larger than max|message larger/i.test(problem))
-      return new HoldfastError("HF-7004", { run, problem }, { cause: error });
-    if (status === CODES.unavailable)
-      return new HoldfastError("HF-7001", { address, problem }, { cause: error });
-    return new HoldfastError("HF-7006", { run, problem }, { cause: error });
   }
 
   handle(client: Client, runId: string, execution?: string): Handle {

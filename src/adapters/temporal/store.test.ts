@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
+import { FakeTemporal } from "../../../test/support/engines/fake-temporal.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { SeenStore } from "../../core/store/seen.ts";
 import type { RunRow } from "../../core/types.ts";
 import { accepted, creation, outsideAct, step, take } from "../../testing/conformance/index.ts";
-import { FakeTemporal } from "../../../test/support/engines/fake-temporal.ts";
 import type { HoldEnd } from "./contract.ts";
 import { Holds } from "./holds.ts";
 import { TemporalStore } from "./store.ts";

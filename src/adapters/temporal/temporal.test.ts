@@ -2,12 +2,16 @@ import { afterAll, describe, expect, it } from "vitest";
 import { all, approval, callsOf, large, rows, sums, turns } from "../../../test/support/engines/workflows.ts";
 import { sharedTemporal } from "../../../test/support/services/temporal.ts";
 import { workflow } from "../../index.ts";
+import { localKeyring } from "../../security/keyring.ts";
+import { codecOptions } from "./codec.ts";
 import { createTemporalEngine, temporalAddress, temporalWorker } from "./index.ts";
 import { Link } from "./link.ts";
 
 const { address = "", bundle, missing } = await sharedTemporal();
 const taskQueue = `temporal-${process.pid}`;
-const where = { address, taskQueue };
+// A busy machine may be late with its heartbeats.
+const HEARTBEAT_MS = 4_000;
+const where = { address, taskQueue, heartbeatMs: HEARTBEAT_MS };
 const worker =
   missing === undefined
     ? await temporalWorker({ ...where, workflows: all, bundle, appendsPerExecution: 15 })
@@ -93,7 +97,7 @@ describe.skipIf(missing !== undefined)("S1-74: runs on Temporal's open-source se
   it("a blocked event loop is not taken for a crash", async () => {
     const blocks = workflow("blocks", async (ctx) => {
       const epochs = await ctx.step("compute", ({ epoch, attempt }) => {
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_000);
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1.5 * HEARTBEAT_MS);
         return [epoch, attempt];
       });
       return epochs;
@@ -123,6 +127,20 @@ describe.skipIf(missing !== undefined)("S1-74: runs on Temporal's open-source se
     expect(callsOf(run.id)).toHaveLength(4);
     await client.close();
     await late.close();
+  });
+
+  it("a client without the key of sealed histories says which key is missing", async () => {
+    const key = (byte: number) => Uint8Array.from({ length: 32 }, (_, at) => (at * 37 + byte) % 256);
+    const sealed = (id: string, byte: number) => ({
+      dataConverter: codecOptions({ keyring: localKeyring(() => new Map([[id, key(byte)]])) }),
+    });
+    const apart = { ...where, taskQueue: `${taskQueue}-sealed`, workflows: all };
+    const mine = createTemporalEngine({ ...apart, ...sealed("k1", 1) });
+    const run = await mine.start(approval, 1, { id: id("sealed") });
+    const other = createTemporalEngine({ ...apart, ...sealed("k2", 2), storePatienceMs: 1 });
+    await expect(other.start(approval, 1, { id: run.id })).rejects.toThrow(/HF-7100|key k1/);
+    await other.close({ drainMs: 0 });
+    await mine.close({ drainMs: 0 });
   });
 
   it("two engines that start the same id get the same run", async () => {

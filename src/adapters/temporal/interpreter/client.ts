@@ -12,7 +12,7 @@ import type { StoreIdentity } from "../../../core/store/contract.ts";
 import { type MemoryRuns, memoryRuns, memoryStore } from "../../../core/store/in-memory.ts";
 import type { Run } from "../../../core/types.ts";
 import { decode, encode } from "../../../core/values/codec.ts";
-import { reached } from "../link.ts";
+import { isMissing, reached, said } from "../link.ts";
 import { interpretationFor } from "./activities.ts";
 import { carriedOf, restoreRuns } from "./carried.ts";
 import {
@@ -78,6 +78,8 @@ export async function connectInterpreter(options: InterpreterOptions = {}): Prom
   );
   const client = new Client({ connection, namespace, dataConverter: dataConverter(codec) });
   return new InterpretedRuns(client.workflow, connection, {
+    address,
+    namespace,
     taskQueue,
     settings: { ...SETTINGS, ...options.settings },
     searchable: options.searchable ?? [],
@@ -85,6 +87,8 @@ export async function connectInterpreter(options: InterpreterOptions = {}): Prom
 }
 
 interface Setting {
+  readonly address: string;
+  readonly namespace: string;
   readonly taskQueue: string;
   readonly settings: InterpreterSettings;
   readonly searchable: readonly string[];
@@ -106,13 +110,30 @@ export class InterpretedRuns {
   async start<I, O>(workflow: Workflow<I, O>, input: I, options: StartOptions = {}): Promise<string> {
     const { id = systemIds.runId(), ...rest } = options;
     checkId(id);
-    await this.#begin(
-      id,
-      workflow as Workflow<never, unknown>,
-      { identity: newIdentity(), start: { input, options: rest } },
-      options.labels,
-    );
+    const flow = workflow as Workflow<never, unknown>;
+    const what = { identity: newIdentity(), start: { input, options: rest } };
+    try {
+      await this.#begin(id, flow, what, options.labels);
+    } catch (error) {
+      if ((error as Error).name !== "WorkflowExecutionAlreadyStartedError") throw error;
+      await this.#sameAs(id, flow, input as never, rest);
+    }
     return id;
+  }
+
+  /** The same id with the same input is the same run; anything else is refused as on every engine. */
+  async #sameAs(
+    id: string,
+    workflow: Workflow<never, unknown>,
+    input: never,
+    options: object,
+  ): Promise<void> {
+    const engine = await this.copy(id, [workflow]);
+    try {
+      await engine.start(workflow, input, { ...options, id });
+    } finally {
+      await engine.close({ drainMs: 0 });
+    }
   }
 
   async #begin(
@@ -132,12 +153,15 @@ export class InterpretedRuns {
     const known = searchable.flatMap((label) =>
       labels[label] === undefined ? [] : [[label, [labels[label]]]],
     );
-    await this.#client.start(INTERPRETER, {
+    const starting = this.#client.start(INTERPRETER, {
       workflowId: id,
       taskQueue,
       args: [encode(args)],
       ...(known.length > 0 ? { searchAttributes: Object.fromEntries(known) } : {}),
       workflowIdReusePolicy: what.carried ? "ALLOW_DUPLICATE_FAILED_ONLY" : "REJECT_DUPLICATE",
+    });
+    await starting.catch((error: unknown) => {
+      throw said(error, id, this.#setting);
     });
   }
 
@@ -276,9 +300,10 @@ export class InterpretedRuns {
   #problem(error: unknown, run: string, call: string): unknown {
     const found = detailOf(error);
     if (found !== undefined) return found;
-    const { name = "", message = String(error) } = error as Partial<Error>;
-    if (name === "WorkflowNotFoundError") return new HoldfastError("HF-7104", { run }, { cause: error });
-    if (HoldfastError.is(error)) return error;
+    if (isMissing(error)) return new HoldfastError("HF-7104", { run }, { cause: error });
+    const problem = said(error, run, this.#setting);
+    if (!HoldfastError.is(problem, "HF-7006")) return problem;
+    const { message = String(error) } = error as Partial<Error>;
     return new HoldfastError("HF-7105", { call, run, problem: message }, { cause: error });
   }
 
