@@ -163,8 +163,8 @@ class LiveStream {
     this.#controller?.close();
   }
 
+  /** Breaks the stream. An error as a part of it would end it well, and half an answer would count as one. */
   fail(error: unknown): void {
-    this.put({ type: "error", error });
-    this.#controller?.close();
+    this.#controller?.error(error);
   }
 }
