@@ -77,7 +77,7 @@ export const storeErrors = entries({
   "HF-3014": {
     what: "{file} is damaged: {message}",
     why: "The store found data that isn't what it wrote.",
-    safe: "Nothing more is written to the file.",
+    safe: "Nothing is written where the damage is. Other runs continue.",
     fix: "Restore it from a backup. Keep the damaged file, to find out what happened.",
   },
   "HF-3015": {

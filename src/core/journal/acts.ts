@@ -13,6 +13,7 @@ import type {
   Store,
   StoreCapabilities,
 } from "../store/contract.ts";
+import { isFileDamage } from "../store/pauses.ts";
 import type { StoreTime } from "../store/time.ts";
 import { NO_TAGS } from "../tags.ts";
 import type { RunIdentity, RunRow, RunTags } from "../types.ts";
@@ -211,7 +212,7 @@ export class Acts {
   }
 
   #away(error: unknown): HoldfastError {
-    if (HoldfastError.is(error, "HF-3020")) return error;
+    if (HoldfastError.is(error, "HF-3020") || isFileDamage(error)) return error;
     const ms = this.#queue.health.failingMs;
     return new HoldfastError("HF-3002", { message: String(error), ms }, { cause: error });
   }

@@ -3,7 +3,7 @@ import { HoldfastError } from "../errors.ts";
 import type { Ports } from "../ports.ts";
 import type { Append, AppendResult, Entry, Store } from "./contract.ts";
 import type { StoreHealth } from "./health.ts";
-import { FIRST_PAUSE_MS, isOneRuns, isOut, LONGEST_PAUSE_MS } from "./pauses.ts";
+import { FIRST_PAUSE_MS, isFileDamage, isOneRuns, isOut, LONGEST_PAUSE_MS } from "./pauses.ts";
 
 /**
  * The outcome of an append: the store's answer; `lost` when the store stayed down too long; `rejected` when it accepted
@@ -64,6 +64,8 @@ export class CommitQueue {
   #scheduled = false;
   /** What is on its way to the store. */
   readonly #sent = new Set<AppendSource>();
+  /** Runs of which the store can't write anything, because its file is damaged there. */
+  readonly #barred = new Map<string, unknown>();
   /** The number of durable flushes so far, for benchmarks. */
   flushes = 0;
 
@@ -72,6 +74,11 @@ export class CommitQueue {
     this.#ports = ports;
     this.options = options;
     this.health = options.health;
+  }
+
+  /** The damage for which the store took nothing more of this run; `undefined` when there is none. */
+  damageAt(runId: string): unknown {
+    return this.#barred.get(runId);
   }
 
   mark(source: AppendSource): void {
@@ -160,6 +167,7 @@ export class CommitQueue {
     };
     const saved = (results: readonly AppendResult[]): void => {
       this.health.saved();
+      if (this.#barred.size > 0) for (const { run } of appends) this.#barred.delete(run.id);
       written(() => {
         for (const [index, { source }] of batch.entries()) this.#tell(source, results[index] as CommitResult);
       });
@@ -173,7 +181,7 @@ export class CommitQueue {
   async #lookUp(batch: readonly Part[], first: unknown): Promise<() => void> {
     let error = first;
     for (let attempt = 1; ; attempt++) {
-      if (isOneRuns(error)) return this.#allAside(batch, error);
+      if (isOneRuns(error) || isFileDamage(error)) return this.#allAside(batch, error);
       batch = this.#keep(batch, error);
       if (batch.length === 0) return () => undefined;
       await this.#rest(this.health.restMs);
@@ -249,7 +257,10 @@ export class CommitQueue {
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       const sinceMs = clock.monotonic() - start;
       this.options.onFailure({ runIds: [append.run.id], error, sinceMs });
-      if (isOut(error) || !source.failing(sinceMs))
+      // The first failure may have been another one's.
+      const isBarred = error !== first && isFileDamage(error);
+      if (isBarred) this.#barred.set(append.run.id, error);
+      if (isBarred || isOut(error) || !source.failing(sinceMs))
         return this.#tell(source, { ok: false, reason: isUnheard(error) ? "lost" : "rejected", error });
       await this.#rest(Math.max(pause, this.health.restMs));
       try {

@@ -73,6 +73,8 @@ export class RunWatch {
         const row = this.#active(runId)?.writer.row ?? (await read(runId));
         if (row === null) throw new HoldfastError("HF-1001", { run: runId });
         if (row && done(row)) return row;
+        const damage = this.#queue.damageAt(runId);
+        if (damage !== undefined) throw damage as Error;
         goOn(row);
         const now = await changed;
         if (now && done(now)) return now;

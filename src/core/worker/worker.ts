@@ -17,6 +17,7 @@ import { runBody } from "../run/body.ts";
 import { Execution } from "../run/execution.ts";
 import { markPressure } from "../run/triggers.ts";
 import type { News } from "../store/contract.ts";
+import { isFileDamage } from "../store/pauses.ts";
 import { ended, type RunRow } from "../types.ts";
 import { type Claimable, claimMeta, claimToken, lossOf } from "./claim-meta.ts";
 import { DamagedRuns } from "./damaged.ts";
@@ -204,7 +205,7 @@ export class Worker {
 
   async #take(row: RunRow): Promise<Take> {
     const isLate = (this.#stopped || this.#deps.queues.isFull(row)) && !ended(row.status);
-    if (isLate || this.#isTaken(row)) return "left";
+    if (isLate || this.#isTaken(row) || this.#isBarred(row)) return "left";
     const taking = this.#seeToDue(row);
     this.#taking.set(row.id, taking);
     return taking;
@@ -220,7 +221,7 @@ export class Worker {
       const claim = (terms: Terms) => this.#claim(row, terms);
       return isFree && (await this.#deps.queues.within(row, claim)) ? "taken" : "left";
     } catch (error) {
-      if (isDamage(error)) await this.#damaged.meet(row, error).catch(() => undefined);
+      if (isDamage(error) || isFileDamage(error)) await this.#damaged.meet(row, error).catch(() => undefined);
       else this.#deps.execution.ports.logger.error("claim failed", { runId: row.id, error: String(error) });
     } finally {
       this.#claiming.delete(row.id);
@@ -228,6 +229,11 @@ export class Worker {
       this.#sweeper.freed();
     }
     return "left";
+  }
+
+  /** True when nothing more of the run can be written. */
+  #isBarred({ id }: RunRow): boolean {
+    return this.#deps.execution.queue.damageAt(id) !== undefined;
   }
 
   #isTaken({ id }: RunRow): boolean {

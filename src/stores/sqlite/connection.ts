@@ -1,7 +1,9 @@
+import { accessSync, constants } from "node:fs";
+import path from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import type { StoreIdentity } from "../../core/store/contract.ts";
 import type { SqliteConnection, SqliteDriver, SqliteStatement } from "./driver.ts";
-import { isBusy } from "./errors.ts";
+import { isBusy, isReadOnly } from "./errors.ts";
 import { inspect, migrate } from "./migrations.ts";
 import { type Files, holdsRemovedMemory, lookAt, type Standing, standingOf } from "./side-files.ts";
 import { SQL } from "./statements.ts";
@@ -46,6 +48,19 @@ const kept: (readonly [file: string, db: SqliteConnection])[] = [];
 /** Thrown when this process must no longer use the file. */
 export const orphaned = (file: string): HoldfastError => new HoldfastError("HF-3050", { file });
 
+function mayWrite(file: string): boolean {
+  try {
+    accessSync(file, constants.W_OK);
+    accessSync(path.dirname(file), constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const damagedFile = (file: string, message: string): HoldfastError =>
+  new HoldfastError("HF-3014", { file, message });
+
 /**
  * Prepares for a new connection: a handle that isn't released yet would share its memory with it. `isAgain`: a handle
  * was just closed.
@@ -86,6 +101,7 @@ export class Connection {
       const mode = this.db.prepare("PRAGMA journal_mode = WAL").all()[0]?.[0];
       if (mode !== "wal") throw new Error(`journal mode ${String(mode)} instead of wal`);
       migrate(this.db, file);
+      this.#checkHeader();
       this.#canShrink = this.db.prepare("PRAGMA auto_vacuum").all()[0]?.[0] === INCREMENTAL;
       this.#files = lookAt(file);
       this.#checkSides();
@@ -114,6 +130,16 @@ export class Connection {
     throw orphaned(this.file);
   }
 
+  /** With an unknown version in its header SQLite opens the file for reading only, and says so at the first write. */
+  #checkHeader(): void {
+    try {
+      this.db.exec("DELETE FROM meta WHERE 0");
+    } catch (error) {
+      if (isReadOnly(error) && mayWrite(this.file))
+        throw damagedFile(this.file, "its header names an unknown format");
+    }
+  }
+
   /** The WAL's frames, and how many of them are also in the main file. */
   #frames(): [busy: number, all: number, written: number] {
     return this.prepare("PRAGMA wal_checkpoint(NOOP)").all()[0]?.map(Number) as [number, number, number];
@@ -133,7 +159,7 @@ export class Connection {
   #own(meta: ReadonlyMap<string, unknown>, key: string): string {
     const value = meta.get(key);
     if (typeof value === "string" && value !== "") return value;
-    throw new HoldfastError("HF-3014", { file: this.file, message: `its table meta has no valid ${key}` });
+    throw damagedFile(this.file, `its table meta has no valid ${key}`);
   }
 
   prepare(sql: string): SqliteStatement {

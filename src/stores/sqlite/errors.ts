@@ -50,6 +50,9 @@ export function isBusy(error: unknown): boolean {
   return ["BUSY", "LOCKED", "PROTOCOL"].includes(causeOf(error));
 }
 
+/** True when SQLite opened the file for reading only. */
+export const isReadOnly = (error: unknown): boolean => causeOf(error) === "READONLY";
+
 /** True for a fault of the file or the disk, as opposed to an invalid statement. */
 export function isStoreFault(error: unknown): boolean {
   const cause = causeOf(error);

@@ -352,6 +352,15 @@ describe("a store that loses its file", () => {
     await expect(open({ file })).rejects.toMatchObject({ code: "HF-3014" });
   });
 
+  it("is not opened for reading only because of one bit in its header (D2)", async () => {
+    const file = newFile();
+    await (await open({ file })).close();
+    const bytes = readFileSync(file);
+    bytes[18] = 3;
+    writeFileSync(file, bytes);
+    await expect(open({ file })).rejects.toMatchObject({ code: "HF-3014" });
+  });
+
   it("says so when the file is damaged", async () => {
     const file = newFile();
     const store = await open({ file });
