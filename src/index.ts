@@ -15,7 +15,6 @@ export type {
   StepHandle,
   StepOptions,
   TransactionOptions,
-  UsageReport,
   Verdict,
   Workflow,
   WorkflowBody,
@@ -38,6 +37,7 @@ export type { SqlHandle } from "./core/sql.ts";
 export type { StandardSchema } from "./core/standard-schema.ts";
 export type { Store } from "./core/store/contract.ts";
 export type { Budget, Effect, Run, RunStatus, Usage, Waiting, WaitKind } from "./core/types.ts";
+export type { UsageReport } from "./core/usage.ts";
 export { secret } from "./core/values/secrets.ts";
 export type { EngineEvent, EngineEventType } from "./core/worker/event-types.ts";
 export type { RecoveryOptions } from "./core/worker/recovery.ts";

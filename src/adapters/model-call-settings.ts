@@ -1,5 +1,5 @@
-import type { ModelPrice } from "../agent/model-calls.ts";
 import type { RetryOption } from "../core/options.ts";
+import type { ModelPrice } from "../core/prices.ts";
 
 /** How model calls are made. */
 export interface ModelCallSettings {

@@ -1,5 +1,6 @@
 import type { Context, Workflow } from "../core/context.ts";
 import type { RetryOption, RetryPolicy } from "../core/options.ts";
+import type { ModelPrice } from "../core/prices.ts";
 import type { StandardSchema } from "../core/standard-schema.ts";
 import type { Effect } from "../core/types.ts";
 import type { Answered, AnswerRules } from "./answer.ts";
@@ -8,7 +9,6 @@ import type { Compactable, Compaction } from "./compaction.ts";
 import type { AgentTools } from "./given-tools.ts";
 import type { AgentMemory, Recall } from "./memory.ts";
 import type { JsonSchema, Message, ModelProvider, ModelReply, Reasoning } from "./model.ts";
-import type { ModelPrice } from "./model-calls.ts";
 import type { ReadyTool } from "./tool.ts";
 
 /** The definition of an agent: its model, its prompt, and its tools. */

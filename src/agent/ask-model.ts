@@ -22,7 +22,7 @@ export async function askModel(agent: Agent, talk: Talk, turn: number): Promise<
     const all = [...recalled, ...messages];
     const request = { ...asked(agent), messages: all, agent: name, turn, attempt, signal };
     const given = await (isAsked ? generated(provider, request) : provider.generate(request));
-    return counted(ctx, priced(takenReply(given, model), model, prices));
+    return counted(ctx, await priced(ctx, takenReply(given, model), model, prices));
   };
   const recorded: ModelReply | string = await ctx.step<ModelReply | string>("model", work, {
     effect: isAsked ? "once" : "repeatable",
@@ -34,7 +34,7 @@ export async function askModel(agent: Agent, talk: Talk, turn: number): Promise<
   // A person who was asked may have answered with a text.
   const reply = typeof recorded === "string" ? takenReply(saying(recorded), model) : recorded;
   // Prices may have been added since the call.
-  const now = priced(reply, model, prices);
+  const now = await priced(ctx, reply, model, prices);
   if (now.usage.costUsd !== undefined && reply.usage.costUsd === undefined)
     ctx.usage({ costUsd: now.usage.costUsd });
   return now;
@@ -125,11 +125,19 @@ function asked({
 }
 
 /** The reply with its cost, as far as that is known. */
-export function priced(reply: ModelReply, asked: string, prices: AgentSpec["prices"]): ModelReply {
+export async function priced(
+  ctx: Context,
+  reply: ModelReply,
+  asked: string,
+  prices: AgentSpec["prices"],
+): Promise<ModelReply> {
   const { usage, model } = reply;
   return {
     ...reply,
-    usage: { ...usage, ...defined({ costUsd: usage.costUsd ?? costOf(usage, [asked, model], prices) }) },
+    usage: {
+      ...usage,
+      ...defined({ costUsd: usage.costUsd ?? (await costOf(ctx, usage, [asked, model], prices)) }),
+    },
   };
 }
 

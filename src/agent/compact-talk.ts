@@ -67,6 +67,6 @@ async function summarised(
     attempt: call.attempt,
     signal: call.signal,
   });
-  const reply = counted(ctx, priced(takenReply(given, model), model, prices));
+  const reply = counted(ctx, await priced(ctx, takenReply(given, model), model, prices));
   return { text: takenSummary(name, reply.text), usage: reply.usage, model: reply.model };
 }

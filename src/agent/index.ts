@@ -1,3 +1,4 @@
+export type { ModelPrice } from "../core/prices.ts";
 export type { AgentResult, AgentSpec, AgentUsage, HandedOver, Handoff } from "./agent-spec.ts";
 export type { Compaction } from "./compaction.ts";
 export type { AgentTools, SdkTool } from "./given-tools.ts";
@@ -16,7 +17,6 @@ export {
   type ToolCall,
   type ToolSpec,
 } from "./model.ts";
-export type { ModelPrice } from "./model-calls.ts";
 export { type PromptInput, type PromptWorkflowOptions, promptWorkflow } from "./prompt-workflow.ts";
 export { runAgent } from "./run-agent.ts";
 export { checkSchema, problemsOf } from "./schema.ts";

@@ -1,16 +1,11 @@
 import type { Context } from "../core/context.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { RetryPolicy } from "../core/options.ts";
+import type { ModelPrice } from "../core/prices.ts";
 import type { LimitUse } from "../core/rate-limit.ts";
 import { defaultRetry } from "../core/run/retry.ts";
 
 /** Rules for every model call, whoever drives the loop: how it is retried, limited and priced. */
-
-/** US dollars per million tokens. */
-export interface ModelPrice {
-  readonly input: number;
-  readonly output: number;
-}
 
 /** A model, and the provider that has it. */
 export interface ReachedModel {
@@ -42,13 +37,18 @@ export function modelLimits(
 
 const MILLION = 1_000_000;
 
-/** The cost of a call at the price of the first of these models that has one; `undefined` if none has. */
-export function costOf(
+/**
+ * The cost of a call at the price of the first of these models that has one: a given price, else one of the store or the
+ * built-in list. `undefined` if none has.
+ */
+export async function costOf(
+  ctx: Context,
   { inputTokens, outputTokens }: { readonly inputTokens: number; readonly outputTokens: number },
   models: readonly string[],
   prices: Readonly<Record<string, ModelPrice>> | undefined,
-): number | undefined {
-  const price = models.map((model) => prices?.[model]).find((known) => known !== undefined);
+): Promise<number | undefined> {
+  const given = models.map((model) => prices?.[model]).find((known) => known !== undefined);
+  const price = given ?? (await ctx.price(...models));
   return price && (inputTokens * price.input + outputTokens * price.output) / MILLION;
 }
 

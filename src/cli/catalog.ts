@@ -109,6 +109,11 @@ export const catalog: readonly Listed[] = [
     load: async () => (await import("./commands/cost.ts")).command,
   },
   {
+    name: "prices",
+    summary: "Set what models cost, with date and source",
+    load: async () => (await import("./commands/prices.ts")).command,
+  },
+  {
     name: "budgets",
     summary: "Set what runs may cost in a month, and see what is spent",
     load: async () => (await import("./commands/budgets.ts")).command,

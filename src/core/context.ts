@@ -9,6 +9,7 @@ import type {
   SaveEvery,
   WorkflowTriggers,
 } from "./options.ts";
+import type { ModelPrice } from "./prices.ts";
 import type { LimitOption } from "./rate-limit.ts";
 import type { CheckpointRecord } from "./records.ts";
 import type { ScheduleOptions } from "./schedule-options.ts";
@@ -17,6 +18,7 @@ import type { AnySqlHandle, SqlHandle, SqlWork } from "./sql.ts";
 import type { OutputOf, Schemas, StandardSchema } from "./standard-schema.ts";
 import type { StreamOptions, StreamWriter } from "./streams.ts";
 import type { Budget, Effect } from "./types.ts";
+import type { RunMetrics, UsageReport } from "./usage.ts";
 import type { SecretRef } from "./values/secrets.ts";
 
 /**
@@ -118,6 +120,8 @@ export interface BaseContext {
   injected(agent: string, options: { readonly after: number; readonly isLast: boolean }): Promise<Injected>;
   /** The limits that apply to the run now: its own, and those of the runs above it. */
   limits(): Promise<Budget | undefined>;
+  /** What calls cost now: the price of the first of these models that has one, in the store or the built-in list. */
+  price(...models: readonly string[]): Promise<ModelPrice | undefined>;
   /**
    * Starts another workflow as a separate run and waits for its result. It has this run's labels, queue and priority,
    * unless `options` say otherwise.
@@ -430,24 +434,6 @@ export interface AgentState {
   readonly confidence?: number;
   readonly blockers?: readonly string[];
   readonly state?: unknown;
-}
-
-/** Tokens and cost to add to a run or a step. */
-export interface UsageReport {
-  readonly tokens?: number;
-  readonly costUsd?: number;
-  readonly model?: string;
-}
-
-export interface RunMetrics {
-  /** Milliseconds since the run was created. */
-  readonly elapsedMs: number;
-  /** Calls begun, counting every attempt. */
-  readonly calls: number;
-  readonly tokens: number;
-  readonly costUsd: number;
-  /** The most memory that this process has used, in megabytes. */
-  readonly memoryPeakMb: number;
 }
 
 /** Options of a workflow. */

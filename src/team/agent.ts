@@ -1,9 +1,10 @@
 import { checkFunction, checkKeys, isRecord } from "../core/check-options.ts";
-import type { Context, StepOptions, UsageReport } from "../core/context.ts";
+import type { Context, StepOptions } from "../core/context.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { checkMigrations, type Migration } from "../core/migration.ts";
 import { checkName, nameProblem } from "../core/names.ts";
 import type { Effect } from "../core/types.ts";
+import type { UsageReport } from "../core/usage.ts";
 import type { WorkingMemory } from "./memory.ts";
 import type { AgentMigration } from "./migrate.ts";
 

@@ -1,6 +1,7 @@
-import type { Context, StepCall, UsageReport } from "../core/context.ts";
+import type { Context, StepCall } from "../core/context.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { platform } from "../core/platform.ts";
+import type { UsageReport } from "../core/usage.ts";
 import type { Agent, AgentIdentity, AgentReport, Results, Subtask } from "./agent.ts";
 import { MemoryDraft } from "./memory.ts";
 import { MIGRATED } from "./migrate.ts";

@@ -1,10 +1,10 @@
-import type { ModelPrice } from "../agent/model-calls.ts";
 import type { AgentTool } from "../agent/tool.ts";
 import { checkKeys, checkText, keysOf } from "../core/check-options.ts";
 import type { Workflow } from "../core/context.ts";
 import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { interpretable } from "../core/interpretation.ts";
+import type { ModelPrice } from "../core/prices.ts";
 import { ParseBudget, type ParseLimits } from "../core/values/parse-budget.ts";
 import { type CheckpointSettings, checkpointSettings } from "./checkpoint.ts";
 import { compile, type Inputs } from "./compile.ts";
@@ -14,7 +14,6 @@ import { type Graph, graphOf } from "./graph.ts";
 import { type InputSpec, inputSpecs, parseInputs } from "./inputs.ts";
 import { yamlInterpretation } from "./interpretation.ts";
 import type { ParseOptions } from "./parse.ts";
-import { PRICES } from "./prices.ts";
 import { type Problem, problemText } from "./problems.ts";
 import { type ProviderSource, Providers } from "./providers.ts";
 import type { Machine, ScriptRunner } from "./run/machine.ts";
@@ -293,7 +292,7 @@ function machineOf(flow: Flow, options: LoadOptions, { folder, provider }: Defin
     toolsFor: (of, step, wanted, workingDir) => tools.for(of, step, wanted, workingDir),
     scripts: options.scripts ?? scriptRunner(defined({ env: options.env })),
     model: options.model ?? "default",
-    prices: { ...PRICES, ...options.prices },
+    prices: options.prices ?? {},
   };
 }
 

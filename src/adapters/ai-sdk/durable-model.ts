@@ -66,7 +66,7 @@ async function ask(
       const reply = await call(made, talk.listen(turn));
       const { inputTokens, outputTokens } = tokensOf(reply);
       const used = reply.response?.modelId ?? model.modelId;
-      const costUsd = costOf({ inputTokens, outputTokens }, [model.modelId, used], prices);
+      const costUsd = await costOf(ctx, { inputTokens, outputTokens }, [model.modelId, used], prices);
       ctx.usage({ tokens: inputTokens + outputTokens, model: used, ...defined({ costUsd }) });
       return reply;
     } catch (error) {
@@ -84,7 +84,8 @@ async function ask(
     ...defined({ timeoutMs }),
   };
   const reply = await talk.inScope(() => ctx.step(`${name}.${turn}.model`, work, how));
-  const known = costOf(tokensOf(reply), [model.modelId, reply.response?.modelId ?? ""], prices);
+  const models = [model.modelId, reply.response?.modelId ?? ""];
+  const known = await talk.inScope(() => costOf(ctx, tokensOf(reply), models, prices));
   await talk.inScope(() => refuseUnpriced(ctx, name, model.modelId, known));
   if (!isAsked) reply.content.forEach(talk.listen(turn));
   return reply;

@@ -90,7 +90,7 @@ export class DurableModel implements Model {
         const given = await call(await this.#inner(), { ...request, signal });
         const reply = { ...given, output: heard(talk, turn, given.output) };
         const { inputTokens, outputTokens } = reply.usage;
-        const costUsd = costOf(reply.usage, [this.#name], prices);
+        const costUsd = await costOf(ctx, reply.usage, [this.#name], prices);
         ctx.usage({ tokens: inputTokens + outputTokens, model: this.#name, ...defined({ costUsd }) });
         return reply;
       } catch (error) {
@@ -108,9 +108,8 @@ export class DurableModel implements Model {
       }),
     );
     heard(talk, turn, reply.output);
-    await talk.inScope(() =>
-      refuseUnpriced(ctx, name, this.#name, costOf(reply.usage, [this.#name], prices)),
-    );
+    const known = await talk.inScope(() => costOf(ctx, reply.usage, [this.#name], prices));
+    await talk.inScope(() => refuseUnpriced(ctx, name, this.#name, known));
     return reply;
   }
 }

@@ -1,16 +1,16 @@
 import { defined } from "../../core/defined.ts";
-import { COST_GROUPS, type CostGroup, costReport, ledgerOf } from "../../core/manage/reports/cost-report.ts";
 import {
-  type Account,
-  accountOf,
-  type Cost,
-  type Ledger,
-  newBooks,
-} from "../../core/manage/reports/costs.ts";
+  COST_GROUPS,
+  type CostGroup,
+  type CostReport,
+  costReport,
+  ledgerOf,
+} from "../../core/manage/reports/cost-report.ts";
+import { type Account, accountOf, type Ledger, newBooks } from "../../core/manage/reports/costs.ts";
 import type { RunRow } from "../../core/types.ts";
 import { defineCommand } from "../command.ts";
 import type { CommandContext } from "../context.ts";
-import { count, duration, tokens, wrap } from "../format.ts";
+import { count, duration, plural, tokens, wrap } from "../format.ts";
 import type { Outcome } from "../outcome.ts";
 import { readOrigin, withTags } from "../run-origin.ts";
 import { readSince, type Since } from "../view/parsers.ts";
@@ -62,11 +62,11 @@ async function report(
   const oldest = since?.(await store.now());
   const labels = async (row: RunRow) => withTags(row, await readOrigin(store, row.id)).labels ?? {};
   const query = { by, ...defined({ run, since: oldest }) };
-  const { total, groups, children } = await costReport(store, query, labels);
+  const { total, groups, children, recovery } = await costReport(store, query, labels);
   const sorted = groups.map(({ name, ...account }) => [name, account] as const);
   return {
-    data: { by, total, ...(rows ? { run, children } : {}), groups },
-    text: textOf(context, by, total, sorted, children),
+    data: { by, total, recovery, ...(rows ? { run, children } : {}), groups },
+    text: textOf(context, by, total, sorted, { recovery, ...defined({ children }) }),
   };
 }
 
@@ -89,7 +89,7 @@ function textOf(
   by: Way,
   total: Account,
   groups: readonly (readonly [string, Account])[],
-  children: Cost | undefined,
+  { children, recovery }: Pick<CostReport, "children" | "recovery">,
 ): string {
   if (total.runs === 0) return "No runs, no cost.";
   const { paint } = out;
@@ -113,7 +113,13 @@ function textOf(
     children && children.tokens > 0
       ? [paint.dim(`runs it started: ${tokens(children.tokens)}, ${money(children)} more`)]
       : [];
+  const { interrupted, withoutRecovery } = recovery;
   const words = [
+    ...(interrupted && withoutRecovery
+      ? [
+          `${count(total.interrupted)} of ${plural(total.runs, "run")} interrupted; from the beginning each time, they would have cost ${withoutRecovery.toFixed(2)} times as much`,
+        ]
+      : []),
     "wasted: on attempts that failed · saved: by going on instead of starting again",
     ...(total.unpriced > 0 ? ["unpriced: reported without costUsd, so what it cost is not known"] : []),
   ];

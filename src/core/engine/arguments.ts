@@ -25,7 +25,8 @@ import type { PlanOptions } from "../manage/plan/plan-types.ts";
 import type { ReplayOptions } from "../manage/replay/replay-run.ts";
 import { checkNamed } from "../names.ts";
 import { checkStrategy, type StartOptions } from "../options.ts";
-import type { ExecutionSettings, TriggerSettings } from "../run/execution-deps.ts";
+import type { ExecutionSettings } from "../run/execution-deps.ts";
+import { triggerSettings } from "../run/triggers.ts";
 import { checkStore } from "../store/check-store.ts";
 import type { Redaction } from "../values/redact.ts";
 import type { EngineOptions } from "./options.ts";
@@ -168,6 +169,7 @@ export function checkEngineOptions(options: EngineOptions): void {
     throw badOption("schedules", "it must be a list of schedules, or false");
   checkPolicy(options.policy);
   checkStrategy(options.checkpoint);
+  triggerSettings(options.triggers);
   checkContentCheck(options.contentCheck);
   if (options.owner !== undefined) checkNamed("worker", options.owner, 200);
   checkFlag("execute", options.execute);
@@ -185,15 +187,14 @@ export function checkEngineOptions(options: EngineOptions): void {
 
 /** The settings of runs that are advanced here. */
 export const executionSettings = (
-  { holdMs = 5_000, quietMs = 100, assumedStepMs = 300_000, checkpoint }: EngineOptions,
+  { holdMs = 5_000, quietMs = 100, assumedStepMs = 300_000, checkpoint, triggers }: EngineOptions,
   claimMs: number,
-  triggers: TriggerSettings,
 ): ExecutionSettings => ({
   claimMs,
   holdMs,
   quietMs,
   assumedStepMs,
-  triggers,
+  triggers: triggerSettings(triggers),
   every: checkpoint?.every ?? 1,
 });
 

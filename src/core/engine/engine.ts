@@ -7,6 +7,7 @@ import { type InjectOptions, injectInto } from "../control/inject.ts";
 import { type RetryOptions, retryStep } from "../control/retry.ts";
 import { HoldfastError } from "../errors.ts";
 import type { Flow } from "../flow/flow.ts";
+import type { Prices } from "../flow/prices.ts";
 import type { Queues } from "../flow/queues.ts";
 import type { RateLimits } from "../flow/rate-limits.ts";
 import type { Schedules } from "../flow/schedules.ts";
@@ -43,8 +44,7 @@ import { Transfer } from "../manage/transfer/transfer.ts";
 import { Views } from "../manage/views.ts";
 import type { StartOptions } from "../options.ts";
 import type { Ports } from "../ports.ts";
-import type { ExecutionDeps, TriggerSettings } from "../run/execution-deps.ts";
-import { triggerSettings } from "../run/triggers.ts";
+import type { ExecutionDeps } from "../run/execution-deps.ts";
 import type { Schemas } from "../standard-schema.ts";
 import type { CommitQueue } from "../store/commit.ts";
 import type { RunPage, Store } from "../store/contract.ts";
@@ -113,6 +113,8 @@ export class Engine {
   readonly rateLimits: RateLimits;
   /** Limits of how many runs are advanced at once. */
   readonly queues: Queues;
+  /** What models cost. */
+  readonly prices: Prices;
   /** What runs write with `ctx.stream`, while they do. */
   readonly streams: RunStreams;
   /** Saved views of the list of runs. */
@@ -133,7 +135,6 @@ export class Engine {
   readonly #watch: RunWatch;
   readonly #queue: CommitQueue;
   readonly #recovery: RecoveryPolicy;
-  readonly #triggers: TriggerSettings;
   readonly #linked: Linked;
   readonly #control: Control;
   readonly #decisions: Decisions;
@@ -160,12 +161,11 @@ export class Engine {
     this.#owner = options.owner ?? `worker-${this.#ports.ids.id().slice(0, 8)}`;
     this.#emitter = new Emitter(this.#ports.logger);
     this.#recovery = recoveryPolicy(options.recovery);
-    this.#triggers = triggerSettings(options.triggers);
     const observer = engineObserver(options, this.#store, this.#ports);
     this.#queue = openQueue(this.#store, this.#ports, this.#emitter, options, observer);
     this.#sweepMs = checkNumber("sweepMs", options.sweepMs ?? 1_000);
-    const around = { workflows: this.#workflows, written: this.#written, observer };
     this.audit = new Audit(this.#store, this.#ports, options.audit);
+    const around = { workflows: this.#workflows, written: this.#written, observer };
     this.#parts = engineParts(options, this.#store, this.#queue, this.#ports, around);
     this.#watch = new RunWatch(this.#parts, this.#queue, this.#sweepMs, (id) => this.#slot.active(id));
     this.#control = new Control(this.#parts);
@@ -196,6 +196,7 @@ export class Engine {
     this.#linked = this.#links();
     this.#flow = engineFlow(this.#linked, options, (runId, act) => this.cancel(runId, act));
     ({ schedules: this.schedules, rateLimits: this.rateLimits, queues: this.queues } = this.#flow);
+    this.prices = this.#flow.prices;
     for (const workflow of options.workflows ?? []) this.register(workflow);
     this.#flow.declareAll(options.schedules || []);
     recordStoreActs(this);
@@ -211,7 +212,7 @@ export class Engine {
       starter: this.#starter,
       register: (workflow) => this.register(workflow),
       announce: this.#announce,
-      rates: () => this.#flow.rates,
+      flow: () => this.#flow,
     };
   }
 
@@ -423,7 +424,7 @@ export class Engine {
   /** The dependencies that a worker here has, or would have. */
   async #foresight(): Promise<ExecutionDeps> {
     await this.#parts.time.read();
-    const settings = executionSettings(this.#options, this.#claimMs, this.#triggers);
+    const settings = executionSettings(this.#options, this.#claimMs);
     return executionDeps(await this.#store.identity(), this.#options, settings, this.#linked);
   }
 

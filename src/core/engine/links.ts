@@ -3,8 +3,8 @@ import type { Control } from "../control/control.ts";
 import type { Decisions } from "../control/decisions.ts";
 import type { Family } from "../control/family.ts";
 import { detached } from "../detached.ts";
+import type { Flow } from "../flow/flow.ts";
 import { guardsFor } from "../guards/all.ts";
-import type { RateGate } from "../guards/rate-gate.ts";
 import type { JournalEvent } from "../journal/events.ts";
 import type { EngineParts } from "../journal/parts.ts";
 import { forkChild } from "../manage/fork/fork-child.ts";
@@ -26,7 +26,7 @@ export interface Linked {
   readonly starter: Starter;
   register(workflow: Workflow<never, unknown>): void;
   announce(row: RunRow, events: readonly JournalEvent[]): void;
-  rates(): RateGate | undefined;
+  flow(): Flow;
 }
 
 /** The dependencies of runs that are advanced, or foreseen, here. */
@@ -43,7 +43,8 @@ export function executionDeps(
     settings,
     policy,
     contentCheck,
-    rates: linked.rates(),
+    rates: linked.flow().rates,
+    prices: linked.flow().prices,
     guards: guardsFor,
     engine: engineLinks(linked),
   };

@@ -1,4 +1,5 @@
 import type { AuditRecorder, StoreAct } from "../audit/record.ts";
+import type { Prices } from "../flow/prices.ts";
 import type { Queues } from "../flow/queues.ts";
 import type { RateLimits } from "../flow/rate-limits.ts";
 import type { Schedules } from "../flow/schedules.ts";
@@ -20,6 +21,7 @@ interface StoreVerbs {
   readonly transfer: Transfer;
   readonly alerts: Alerts;
   readonly slo: Slo;
+  readonly prices: Prices;
   delete(runId: string, options?: DeleteOptions): Promise<DeleteReport>;
 }
 
@@ -35,7 +37,7 @@ type Described<T, K extends keyof T> = T[K] extends (...args: infer A) => unknow
  * its credential isn't recorded a second time.
  */
 export function recordStoreActs(engine: StoreVerbs): void {
-  const { audit, schedules, queues, rateLimits, retention, transfer, alerts, slo } = engine;
+  const { audit, schedules, queues, rateLimits, retention, transfer, alerts, slo, prices } = engine;
   const on = <T extends object, K extends Verbs<T>>(holder: T, verb: K, act: string, said: Described<T, K>) =>
     recorded(audit, holder, verb, act, said as never);
   on(engine, "delete", "delete_run", (run, act) => ({ run, ...whoOf(act) }));
@@ -57,6 +59,8 @@ export function recordStoreActs(engine: StoreVerbs): void {
   on(rateLimits, "set", "set_rate_limit", (what, _, act) => ({ what, ...whoOf(act) }));
   on(rateLimits, "delete", "delete_rate_limit", (what, act) => ({ what, ...whoOf(act) }));
   on(rateLimits, "hold", "hold_rate_limit", (what, _, act) => ({ what, ...whoOf(act) }));
+  on(prices, "set", "set_price", (what, _, act) => ({ what, ...whoOf(act) }));
+  on(prices, "delete", "delete_price", (what, act) => ({ what, ...whoOf(act) }));
   on(alerts, "ack", "ack_alert", (what, act) => ({ what, ...whoOf(act) }));
   on(alerts.budgets, "set", "set_budget", (what, _, act) => ({ what, ...whoOf(act) }));
   on(alerts.budgets, "delete", "delete_budget", (what, act) => ({ what, ...whoOf(act) }));

@@ -3,6 +3,7 @@ import type { JournalEvent } from "../journal/events.ts";
 import { definitionOf, type ScheduleDeclaration } from "./declare.ts";
 import type { FlowDeps } from "./flow-deps.ts";
 import { Places } from "./places.ts";
+import { Prices } from "./prices.ts";
 import { Queues } from "./queues.ts";
 import { RateLimits } from "./rate-limits.ts";
 import { Schedules } from "./schedules.ts";
@@ -14,6 +15,7 @@ export class Flow {
   readonly rateLimits: RateLimits;
   readonly queues: Queues;
   readonly places: Places;
+  readonly prices: Prices;
   readonly #ticker: Ticker;
   readonly #declared = new Set<Workflow<never, unknown>>();
 
@@ -22,6 +24,7 @@ export class Flow {
   constructor(deps: FlowDeps) {
     this.#deps = deps;
     this.schedules = new Schedules(deps);
+    this.prices = new Prices(deps);
     this.rateLimits = new RateLimits(deps);
     this.queues = new Queues(deps, this.rateLimits);
     this.places = new Places({ ...deps, queues: this.queues, now: deps.timeNow });

@@ -11,6 +11,7 @@ import type { Observer } from "../journal/observer.ts";
 import type { RunLogs } from "../journal/run-logs.ts";
 import type { Encoded } from "../journal/values.ts";
 import type { SaveEvery } from "../options.ts";
+import type { PriceSource } from "../prices.ts";
 import type { Parent, RunRow } from "../types.ts";
 import type { Given } from "./given.ts";
 
@@ -27,6 +28,8 @@ export interface ExecutionDeps extends GuardDeps {
   readonly answerSchemas: AnswerSchemas;
   /** Takes the lines of `ctx.log`; a run that is only foreseen writes none. */
   readonly logs?: RunLogs | undefined;
+  /** What models cost, if the engine knows more than list prices. */
+  readonly prices?: PriceSource | undefined;
   /** Watches calls, if anything does. */
   readonly observer?: Observer | undefined;
   /** The guards of a run's steps. */

@@ -1,5 +1,5 @@
 import { checkKeys, checkNumber, checkObject } from "../check-options.ts";
-import type { AgentState, CheckpointOptions, Decision, UsageReport } from "../context.ts";
+import type { AgentState, CheckpointOptions, Decision } from "../context.ts";
 import { defined } from "../defined.ts";
 import { derivedNumber, derivedUuid } from "../ids.ts";
 import type { EventMeta, JournalEvent, UsageMeta } from "../journal/events.ts";
@@ -9,6 +9,7 @@ import { checkNamed } from "../names.ts";
 import type { CheckpointTrigger } from "../options.ts";
 import type { CheckpointRecord } from "../records.ts";
 import { unpricedOf } from "../types.ts";
+import type { UsageReport } from "../usage.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { place, placeNote } from "./scope.ts";
 import { checkTrigger, markConfidence, markEvaluation, markFinished } from "./triggers.ts";

@@ -14,14 +14,12 @@ import type {
   OpenStep,
   ReceivedSignal,
   RecordedStep,
-  RunMetrics,
   SettledOptions,
   SignalOptions,
   StepCall,
   StepHandle,
   StepOptions,
   TransactionOptions,
-  UsageReport,
   Workflow,
 } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
@@ -35,9 +33,11 @@ import type { Logger } from "../logger.ts";
 import { memoryPeakMb } from "../memory-peak.ts";
 import { checkName, checkSignal, INJECT } from "../names.ts";
 import type { CheckpointTrigger, ChildOptions } from "../options.ts";
+import { listPrice, type ModelPrice } from "../prices.ts";
 import type { AnySqlHandle, SqlWork } from "../sql.ts";
 import type { StreamOptions, StreamWriter } from "../streams.ts";
 import type { Budget } from "../types.ts";
+import type { RunMetrics, UsageReport } from "../usage.ts";
 import { resolveSecret, type SecretRef } from "../values/secrets.ts";
 import { type CallSite, callSite } from "../values/stack.ts";
 import type { ActiveRun } from "./active-run.ts";
@@ -228,6 +228,11 @@ export class RunContext implements Context {
   limits(): Promise<Budget | undefined> {
     const { deps, writer } = this.#execution;
     return this.#execution.busy(limitsOf(deps.store, writer.row));
+  }
+
+  async price(...models: readonly string[]): Promise<ModelPrice | undefined> {
+    const { deps } = this.#execution;
+    return deps.prices ? this.#execution.busy(deps.prices.priceOf(models)) : listPrice(models);
   }
 
   child<I, O>(name: string, workflow: Workflow<I, O>, input: I, options: ChildOptions = {}): Promise<O> {

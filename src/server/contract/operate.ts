@@ -33,6 +33,20 @@ const budget = {
   workflow: z.string().min(1).max(200).exactOptional(),
 };
 
+const perMillion = {
+  input: z.number().min(0).meta({ description: "US dollars per million tokens that are sent" }),
+  output: z.number().min(0).meta({ description: "US dollars per million tokens that come back" }),
+};
+
+const price = z.object({
+  model: z.string(),
+  ...perMillion,
+  from: time,
+  source: z.string(),
+  set: setBy,
+  isCurrent: z.boolean(),
+});
+
 const alert = z.object({
   key: z.string(),
   kind: z.enum(ALERT_KINDS),
@@ -115,6 +129,31 @@ export const operateOperations = {
     summary: "Deletes a budget.",
     permission: "admin",
     verb: { library: "engine.alerts.budgets.delete", cli: "budgets delete" },
+    query: z.strictObject(why),
+    answer: z.object({ deleted: z.string() }),
+  }),
+  listPrices: declare("listPrices", {
+    summary: "What models cost: prices set in the store with their dates and sources, and the built-in list.",
+    permission: "runs:read",
+    verb: { library: "engine.prices.list", cli: "prices list" },
+    answer: z.object({ prices: z.array(price) }),
+  }),
+  setPrice: declare("setPrice", {
+    summary: "Sets what a model costs from a date on. What is recorded keeps its cost.",
+    permission: "admin",
+    verb: { library: "engine.prices.set", cli: "prices set" },
+    body: z.strictObject({
+      ...why,
+      ...perMillion,
+      source: z.string().min(1).max(500).meta({ description: "Where the price was read" }),
+      from: time.exactOptional().meta({ description: "From when it holds. Default: now" }),
+    }),
+    answer: z.object({ prices: z.array(price) }),
+  }),
+  deletePrice: declare("deletePrice", {
+    summary: "Deletes what was set for a model; its list price holds again, if it has one.",
+    permission: "admin",
+    verb: { library: "engine.prices.delete", cli: "prices delete" },
     query: z.strictObject(why),
     answer: z.object({ deleted: z.string() }),
   }),

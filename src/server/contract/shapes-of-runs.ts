@@ -87,6 +87,7 @@ export const costReport = z.object({
   by: z.enum(COST_GROUPS),
   total: account,
   groups: z.array(account.extend({ name: z.string() })),
+  recovery: z.object({ interrupted: z.number().nullable(), withoutRecovery: z.number().nullable() }),
   more: z.boolean(),
   children: z.object(cost).exactOptional(),
 });

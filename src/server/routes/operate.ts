@@ -25,6 +25,17 @@ export const operateRoutes: Handlers<keyof typeof operateOperations> = {
     return { deleted: name };
   },
 
+  listPrices: async ({ engine }) => ({ prices: await engine.prices.list() }),
+  async setPrice(call) {
+    const { reason: _, ...price } = call.body;
+    return { prices: await call.engine.prices.set(call.params.model, price, who(call)) };
+  },
+  async deletePrice(call) {
+    const { model } = call.params;
+    await call.engine.prices.delete(model, who(call));
+    return { deleted: model };
+  },
+
   getSlo: async ({ engine }) => engine.slo.report(),
 
   async setSloTarget(call) {

@@ -1,7 +1,7 @@
 import type { Message, ModelProvider } from "../../agent/model.ts";
-import type { ModelPrice } from "../../agent/model-calls.ts";
 import type { AgentTool } from "../../agent/tool.ts";
 import type { Context } from "../../core/context.ts";
+import type { ModelPrice } from "../../core/prices.ts";
 import type { Flow } from "../flow.ts";
 import type { FlowState } from "./state.ts";
 

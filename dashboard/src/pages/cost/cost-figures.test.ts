@@ -23,7 +23,16 @@ describe("figures of cost", () => {
       interrupted: 0,
       steps: 1,
     };
-    const chart = chartOf({ by: "day", total: group, groups: [group], more: false }, Date.now() - 86_400_000);
+    const chart = chartOf(
+      {
+        by: "day",
+        total: group,
+        groups: [group],
+        recovery: { interrupted: 0, withoutRecovery: 1 },
+        more: false,
+      },
+      Date.now() - 86_400_000,
+    );
     expect(chart.labels.at(-1)).toBe(day);
     expect(chart.labels).toHaveLength(2);
     expect(chart.series.map(({ values }) => values)).toEqual([

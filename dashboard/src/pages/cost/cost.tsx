@@ -10,7 +10,9 @@ import { Card, Loaded, Page, Teach } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { spanText } from "../../ui/time.tsx";
 import { RangePicker, useRange } from "../range.tsx";
+import { Budgets } from "./budgets.tsx";
 import { chartOf } from "./cost-figures.ts";
+import { Prices } from "./prices.tsx";
 
 type Report = AnswerOf<"listCosts">;
 type Group = Report["groups"][number];
@@ -65,11 +67,15 @@ export default function Cost() {
           )
         }
       </Loaded>
+      <div className="mt-5 flex flex-col gap-5">
+        <Budgets />
+        <Prices />
+      </div>
     </Page>
   );
 }
 
-function Totals({ report: { total } }: { readonly report: Report }) {
+function Totals({ report: { total, recovery } }: { readonly report: Report }) {
   const { wasted, saved } = total;
   return (
     <Figures
@@ -91,7 +97,12 @@ function Totals({ report: { total } }: { readonly report: Report }) {
           name: T.saved,
           value: costText(saved),
           tone: (saved.costUsd ?? 0) > 0 ? "good" : "plain",
-          note: T.savedNote(saved.steps, spanText(saved.ms)),
+          note: [
+            T.savedNote(saved.steps, spanText(saved.ms)),
+            ...(recovery.interrupted && recovery.withoutRecovery
+              ? [T.without(recovery.withoutRecovery.toFixed(2))]
+              : []),
+          ].join(" · "),
         },
         {
           name: T.unpriced,

@@ -30,7 +30,9 @@ describe("reports of costs", () => {
     const lab = createLab();
     const talks = workflow("talks", async (ctx, costs: readonly (number | null)[]) => {
       for (const cost of costs)
-        await ctx.step("ask", () => ctx.usage({ tokens: 10, model: "m", ...(cost === null ? {} : { costUsd: cost }) }));
+        await ctx.step("ask", () =>
+          ctx.usage({ tokens: 10, model: "m", ...(cost === null ? {} : { costUsd: cost }) }),
+        );
       await ctx.step("both", () => {
         for (const cost of costs) ctx.usage({ tokens: 1, ...(cost === null ? {} : { costUsd: cost }) });
       });

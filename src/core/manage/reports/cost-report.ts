@@ -38,10 +38,30 @@ export interface CostReport {
   readonly total: Account;
   /** The most expensive first. */
   readonly groups: readonly (Account & { readonly name: string })[];
+  readonly recovery: RecoveryEffect;
   /** True when the limit has left out older runs. */
   readonly more: boolean;
   /** For one run: what the runs it started have reported. */
   readonly children?: Cost;
+}
+
+/** What it is worth that interrupted runs went on (S1-66). */
+export interface RecoveryEffect {
+  /** The share of runs that were taken over or resumed; `null` without runs. */
+  readonly interrupted: number | null;
+  /**
+   * What the runs would have cost if each of these had started from the beginning, as a multiple of what they cost: in
+   * money, or in tokens where no price is known. `null` when nothing was used.
+   */
+  readonly withoutRecovery: number | null;
+}
+
+function effectOf({ runs, interrupted, costUsd, tokens, saved }: Books): RecoveryEffect {
+  const [spent, more] = costUsd > 0 ? [costUsd, saved.costUsd] : [tokens, saved.tokens];
+  return {
+    interrupted: runs === 0 ? null : interrupted / runs,
+    withoutRecovery: spent === 0 ? null : (spent + more) / spent,
+  };
 }
 
 /** The labels of a run, which group its cost. */
@@ -75,6 +95,7 @@ export async function costReport(
     by,
     total: accountOf(total),
     groups: sorted.map(([name, books]) => ({ name, ...accountOf(books) })),
+    recovery: effectOf(total),
     more,
     ...defined({ children }),
   };
