@@ -1,6 +1,7 @@
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { agentRestore } from "./cases/agent-restore.ts";
+import { audit } from "./cases/audit.ts";
 import { cli } from "./cases/cli.ts";
 import { concurrent } from "./cases/concurrent.ts";
 import { dag } from "./cases/dag.ts";
@@ -46,6 +47,7 @@ const cases: Readonly<Record<string, Case>> = {
   dag,
   "agent-restore": agentRestore,
   langgraph,
+  audit,
   writes: writesPerStore,
 };
 
