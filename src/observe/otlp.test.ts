@@ -1,12 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { ROOT } from "../../test/source-tree.ts";
 import { createLab } from "../../test/support/lab.ts";
+import { type OtlpJson, otlpReceiver, spansIn } from "../../test/support/otlp-receiver.ts";
 import { workflow } from "../index.ts";
 import { openTelemetry } from "./index.ts";
 import { prometheusName } from "./metrics/prometheus.ts";
@@ -14,32 +13,6 @@ import { COUNTED, READ } from "./metrics/specs.ts";
 
 const folder = path.join(ROOT, "deploy/observability");
 const read = (file: string): string => readFileSync(path.join(folder, file), "utf8");
-
-interface Received {
-  readonly path: string;
-  readonly type: string | undefined;
-  readonly body: Buffer;
-}
-
-/** A receiver of OTLP over HTTP. */
-async function receiver() {
-  const received: Received[] = [];
-  const server = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request.on("data", (part: Buffer) => parts.push(part));
-    request.on("end", () => {
-      received.push({
-        path: request.url ?? "",
-        type: request.headers["content-type"],
-        body: Buffer.concat(parts),
-      });
-      response.writeHead(200, { "content-type": request.headers["content-type"] ?? "" }).end();
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  return { received, url: `http://127.0.0.1:${port}`, close: () => void server.close() };
-}
 
 type Field = readonly [number: number, value: Buffer | number];
 
@@ -74,13 +47,6 @@ const itemsOf = (body: Buffer): Buffer[] =>
 
 const nameIn = (item: Buffer, field: number): string => inside(item, field)[0]?.toString("utf8") ?? "";
 
-interface Json {
-  readonly resourceSpans?: readonly {
-    scopeSpans: readonly { spans: readonly { name: string; traceId: string }[] }[];
-  }[];
-  readonly resourceMetrics?: readonly { scopeMetrics: readonly { metrics: readonly { name: string }[] }[] }[];
-}
-
 const greet = workflow("greet", async (ctx) => ctx.step("hello", () => 1));
 
 async function runOnce(): Promise<void> {
@@ -97,17 +63,16 @@ afterEach(() => void vi.unstubAllEnvs());
 
 describe("an OTLP receiver", () => {
   it("reads traces and metrics sent as JSON (S3-35, S4-26)", async () => {
-    const { received, url, close } = await receiver();
+    const { received, url, close } = await otlpReceiver();
     vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", url);
     vi.stubEnv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json");
     await runOnce();
     close();
     const all = received.map(({ path: to, body }) => ({
       to,
-      json: JSON.parse(body.toString("utf8")) as Json,
+      json: JSON.parse(body.toString("utf8")) as OtlpJson,
     }));
-    const spans = all.flatMap(({ json }) => json.resourceSpans ?? []).flatMap(({ scopeSpans }) => scopeSpans);
-    const names = spans.flatMap((scope) => scope.spans.map(({ name }) => name));
+    const names = spansIn(received).map(({ name }) => name);
     expect(names.sort()).toEqual(["hello", "run greet"]);
     const metrics = all.flatMap(({ json }) => json.resourceMetrics ?? []).flatMap((one) => one.scopeMetrics);
     const told = metrics.flatMap((scope) => scope.metrics.map(({ name }) => name));
@@ -118,7 +83,7 @@ describe("an OTLP receiver", () => {
   });
 
   it("reads them as protobuf, which is the default", async () => {
-    const { received, url, close } = await receiver();
+    const { received, url, close } = await otlpReceiver();
     vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", url);
     await runOnce();
     close();
@@ -133,7 +98,7 @@ describe("an OTLP receiver", () => {
   });
 
   it("gets nothing when no receiver is named", async () => {
-    const { received, close } = await receiver();
+    const { received, close } = await otlpReceiver();
     await runOnce();
     close();
     expect(received).toEqual([]);
