@@ -216,3 +216,65 @@ describe("the first append of a run", () => {
     expect(told).toEqual(["run_created", "run_claimed", "step_started"]);
   });
 });
+
+describe("a run that is started under an id", () => {
+  it.each([0, 3])(
+    "needs %i + 1 flushes, where the store says at once that there is none (issue 16)",
+    async (count) => {
+      const lab = createLab();
+      const flow = counting(count);
+      const engine = lab.engine([flow]);
+      await lab.drive(engine.start(flow, undefined, { id: "r" }));
+      expect(await lab.drive(engine.result("r"))).toBe(count);
+      expect(engine.flushes).toBe(count + 1);
+    },
+  );
+
+  it("isn't begun again when it is started twice, at once or later, by one process or by two", async () => {
+    const lab = createLab();
+    const calls: string[] = [];
+    const flow = workflow("flow", (ctx, input: string) => ctx.step("s", () => calls.push(input)));
+    const [one, two] = [lab.engine([flow]), lab.engine([flow])];
+    const start = (engine: typeof one) => engine.start(flow, "first", { id: "r" });
+    await lab.drive(Promise.all([start(one), start(one), start(two)]));
+    await lab.drive(one.result("r"));
+    await lab.drive(start(two));
+    await expect(lab.drive(two.start(flow, "second", { id: "r" }))).rejects.toMatchObject({
+      code: "HF-1041",
+    });
+    expect(await lab.drive(two.result("r"))).toBe(1);
+    expect(calls).toEqual(["first"]);
+    const created = (await kindsOf(lab.store, "r")).flat().filter((kind) => kind === "run_created");
+    expect(created).toHaveLength(1);
+  });
+
+  it("is left to the process that created it in the meantime", async () => {
+    const lab = createLab();
+    const calls: string[] = [];
+    const flow = workflow("flow", (ctx) => ctx.step("s", () => calls.push("called")));
+    const aside = createLab();
+    const appends: Append[] = [];
+    const keeping: Store = {
+      ...aside.store,
+      append: (batch) => {
+        appends.push(...batch);
+        return aside.store.append(batch);
+      },
+    };
+    const desk = aside.engine([flow], { store: keeping, execute: false });
+    await aside.drive(desk.start(flow, undefined, { id: "r" }));
+    const store: Store = {
+      ...lab.store,
+      read: async (id) => {
+        const row = await lab.store.read(id);
+        await lab.store.append(appends.splice(0));
+        return row;
+      },
+    };
+    const engine = lab.engine([flow], { store });
+    const run = await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    expect(await lab.drive(run.result())).toBe(1);
+    expect(calls).toEqual(["called"]);
+    expect((await kindsOf(lab.store, "r")).flat().filter((kind) => kind === "run_created")).toHaveLength(1);
+  });
+});

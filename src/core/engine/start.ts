@@ -139,11 +139,16 @@ export class Starter {
         ? { kind: "acquire", owner, token: claimToken(parts.ports), ttlMs: claimMs }
         : { kind: "keep" },
     };
-    if (worker && given.isNew && isBare(plan)) return this.#bear(worker, identity, plan, deadline);
-    const acted = await this.#write(identity, plan, alone);
+    const isApart = parent === null && !alone && isBare(plan);
+    const joint =
+      worker && isApart && (await this.#isFree(id, given))
+        ? await this.#bear(worker, identity, plan, deadline)
+        : null;
+    const acted = joint ?? (await this.#write(identity, plan, alone));
     probe("C01:after-create", { runId: id });
     if (acted && "by" in acted) return acted;
     if (!acted) return this.#existing(workflow, id, parent === null ? parts.values.echo(encoded) : NOT_GIVEN);
+    if (joint) return acted.row;
     announce(acted.row, acted.events);
     const follows = await family.follows(acted.row);
     if (follows && worker) worker.begin(acted.row, deadline, { events: acted.events });
@@ -153,16 +158,23 @@ export class Starter {
 
   /**
    * Lets the worker begin before the run is written, so that the creation travels with the first intent. Nothing is
-   * called before that append is durable. Only for an id that was made for this run: no other run can have it.
+   * called before that append is durable. `null` when there is such a run after all.
    */
-  async #bear(worker: Worker, identity: NewRun, plan: ActPlan, deadline: number): Promise<RunRow> {
-    const { acts, ports } = this.#deps.parts;
-    const birth = await acts.expecting(identity, plan);
+  async #bear(worker: Worker, identity: NewRun, plan: ActPlan, deadline: number): Promise<Acted | null> {
+    const birth = await this.#deps.parts.acts.expecting(identity, plan);
+    // Somebody else in this process starts it at the same time.
+    if (worker.active(identity.id)) return null;
     worker.begin(birth.row, deadline, { events: birth.events, birth });
-    const acted = await birth.born;
-    ports.probe("C01:after-create", { runId: identity.id });
-    if (!acted) throw new HoldfastError("HF-1041", { run: identity.id });
-    return acted.row;
+    return birth.born;
+  }
+
+  /**
+   * True when there is surely no such run, or when the store could say so at once. If another process creates it in
+   * between, the first append is refused, and nothing has been called.
+   */
+  async #isFree(id: string, { isNew = false }: GivenNew): Promise<boolean> {
+    const { store } = this.#deps.parts;
+    return isNew || (store.capabilities.readsAtOnce === true && (await store.read(id)) === null);
   }
 
   /** The run and the trace that it belongs to. */

@@ -91,11 +91,17 @@ describe("the question before a call", () => {
       },
     };
     const desk = lab.engine([], { execute: false });
-    const flow = workflow("flow", (ctx) => ctx.step("pay", () => 1, { effect: "once", input: 10 }));
+    const flow = workflow("flow", async (ctx) => {
+      // Nobody can act on a run before its first intent is written.
+      await ctx.step("look", () => 1);
+      await ctx.step("pay", () => 1, { effect: "once", input: 10 });
+    });
     const engine = lab.engine([flow], { policy, store });
     await lab.drive(engine.start(flow, undefined, { id: "r" }));
     await lab.drive(engine.result("r"));
-    const intents = (await eventsOf(lab.store, "r")).filter(({ kind }) => kind === "step_started");
+    const intents = (await eventsOf(lab.store, "r")).filter(
+      ({ kind, step }) => kind === "step_started" && step === "pay",
+    );
     expect(asked).toEqual(["1", "2"]);
     expect(intents.map(({ meta }) => meta)).toMatchObject([{ policy: "2" }]);
   });

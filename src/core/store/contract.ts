@@ -108,6 +108,8 @@ export interface StoreCapabilities {
   readonly independent?: boolean;
   /** True when the store itself finds out that a worker has died, ends its claims and offers its runs to others. */
   readonly endsClaims?: boolean;
+  /** True when reading a run costs far less than a write, because it is in this process or in a file beside it. */
+  readonly readsAtOnce?: boolean;
 }
 
 /** Which store this is, and since when. */

@@ -50,7 +50,13 @@ export function memoryStore(state: MemoryRuns, { incarnation, secret }: StoreIde
   const { now } = state;
   return {
     name: "memory",
-    capabilities: { durability: "none", transactions: false, records: RECORD_TABLES, limits: true },
+    capabilities: {
+      durability: "none",
+      transactions: false,
+      records: RECORD_TABLES,
+      limits: true,
+      readsAtOnce: true,
+    },
     async identity() {
       now();
       return { incarnation, secret };

@@ -58,6 +58,7 @@ export class SqliteStore implements Store {
     records: TABLES,
     archives: true,
     limits: true,
+    readsAtOnce: true,
   } as const;
   readonly documents = documentsIn({
     look: (work) => this.#look(work),

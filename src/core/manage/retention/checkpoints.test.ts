@@ -110,7 +110,7 @@ describe("retention between checkpoints", () => {
     expect(report.runs).toMatchObject([{ why: ["keepPerPhase"] }]);
     expect(await Promise.all(kept.map((seq) => stateAt(lab.store, "a", seq)))).toEqual(before);
     expect(await codeOf(stateAt(lab.store, "a", all[3]))).toBe("HF-1023");
-    expect(await codeOf(stateAt(lab.store, "a", all[Math.floor(all.length / 2) - 9]))).toBe("HF-1023");
+    expect(await codeOf(stateAt(lab.store, "a", all[Math.floor(all.length / 2) - 21]))).toBe("HF-1023");
   });
 
   it("keeps what a pinned checkpoint needs until it is let go", async () => {
