@@ -3,6 +3,7 @@ import type { ToolCall } from "../../agent/model.ts";
 import { CALL, lastOf, type ReadyTool, type ToolRun } from "../../agent/tool.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Effect } from "../../core/types.ts";
+import { wellFormed } from "../../core/values/well-formed.ts";
 import { type DurableToolOptions, toolSettings } from "../durable-tool-options.ts";
 import type { Talk } from "../talk.ts";
 
@@ -169,6 +170,8 @@ const approvalRule =
     return typeof needsApproval === "function" ? needsApproval(input, options) : needsApproval === true;
   };
 
-/** The SDK's own form of a result. */
+/** The SDK's own form of a result. No provider takes half of a character. */
 const plainOutput = (output: unknown): unknown =>
-  typeof output === "string" ? { type: "text", value: output } : { type: "json", value: output ?? null };
+  typeof output === "string"
+    ? { type: "text", value: wellFormed(output) }
+    : { type: "json", value: wellFormed(output ?? null) };
