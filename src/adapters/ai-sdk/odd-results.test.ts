@@ -49,9 +49,12 @@ describe("an odd result of an AI SDK tool", () => {
     ["half of a character inside", () => ["half \uD83D of it"], /"half \uFFFD of it/],
     ["nothing", () => undefined, /"type":"json","value":null/],
     ["a function", () => ({ run: () => 1 }), /\[function\]/],
-  ])("that is %s is told in a form that a model takes, once, through a crash", async (_, result, expected) => {
-    const { run, told, times } = await toldOf(result);
-    expect([run.status, times, told.length]).toEqual(["completed", 1, 1]);
-    expect(told[0]).toMatch(expected);
-  });
+  ])(
+    "that is %s is told in a form that a model takes, once, through a crash",
+    async (_, result, expected) => {
+      const { run, told, times } = await toldOf(result);
+      expect([run.status, times, told.length]).toEqual(["completed", 1, 1]);
+      expect(told[0]).toMatch(expected);
+    },
+  );
 });
