@@ -36,7 +36,7 @@ function examples(): { from: string; code: string }[] {
 }
 
 describe("the documentation", () => {
-  it("has examples that compile", { timeout: 60_000 }, () => {
+  it("has examples that compile", { timeout: 300_000 }, () => {
     const folder = mkdtempSync(join(ROOT, ".tmp-docs-"));
     try {
       const found = examples();

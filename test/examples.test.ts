@@ -103,6 +103,7 @@ const PROOFS: Readonly<Record<string, (cwd: string, ends: readonly Ended[]) => v
     // Half of the answer came from the first process, and was printed once.
     expect(asked?.printed.match(/Sunlight holds/g)).toHaveLength(1);
   },
+  "http-routes": (cwd) => expect(callsIn(cwd)).toEqual({ reserve: 1, charge: 2, pack: 1 }),
   "hello-crash": (_, [, resumed]) => expect(resumed?.printed).not.toContain("looking up"),
   "ten-agents-429": (cwd) => expect(callsIn(cwd)).toEqual({ ...once(OF_TEN), reviewer: 3, publisher: 1 }),
   "parallel-groups": (cwd) =>

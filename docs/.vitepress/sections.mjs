@@ -20,6 +20,7 @@ const planned = [
       page("LangGraph", "langgraph"),
       page("OpenAI agents", "openai-agents"),
       page("Mastra", "mastra"),
+      page("HTTP routes", "http"),
       page("Teams", "teams"),
       page("DAGs", "dags"),
       page("YAML workflows", "yaml"),

@@ -14,3 +14,10 @@ export { allOperations } from "./contract/operations.ts";
 export type { OperationId } from "./contract/paths.ts";
 export type { ApiRun, ApiRunItem } from "./contract/shapes.ts";
 export type { Problem } from "./problem.ts";
+export {
+  type RouteAct,
+  type RouteStart,
+  type WorkflowRoutes,
+  type WorkflowRoutesOptions,
+  workflowRoutes,
+} from "./workflow-routes.ts";

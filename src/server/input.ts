@@ -84,7 +84,7 @@ export function readQuery<Q extends z.ZodObject>(query: Q, given: URLSearchParam
 
 /** The JSON of a body; an absent one counts as an empty object. */
 export async function readBody(
-  operation: Declared,
+  operation: Pick<Declared, "bodyLimit">,
   request: Request,
 ): Promise<{ readonly text: string; readonly value: unknown }> {
   const limit = operation.bodyLimit ?? BODY_LIMIT;

@@ -82,6 +82,9 @@ const STATUSES: Readonly<Record<string, number>> = {
   "HF-6213": 400,
   "HF-6214": 405,
   "HF-6215": 503,
+  "HF-6220": 404,
+  "HF-6221": 403,
+  "HF-6222": 400,
 };
 
 export function statusOf(code: ErrorCode): number {

@@ -116,4 +116,22 @@ export const serverErrors = entries({
     safe: UNCHANGED,
     fix: 'Give plain JSON. An object with the key "$" is written as {"$":["Object",[["$",…]]]}.',
   },
+  "HF-6220": {
+    what: "There is nothing at this address.",
+    why: "These routes have runs, their streams, signals and gates: /{run}, /{run}/streams/{name}, /{run}/signals/{name}, /{run}/gates/{name}.",
+    safe: UNCHANGED,
+    fix: "Compare address and method with these, and the path that workflowRoutes was given with where it is mounted.",
+  },
+  "HF-6221": {
+    what: "This request may not {verb} here.",
+    why: "The application's own allow function refused it.",
+    safe: UNCHANGED,
+    fix: "Sign in as somebody who may, or change allow.",
+  },
+  "HF-6222": {
+    what: "The request is not valid: {problem}.",
+    why: "A wait is a number of seconds; an answer names the choice, and may have a text and data.",
+    safe: UNCHANGED,
+    fix: "Send it in this form.",
+  },
 });
