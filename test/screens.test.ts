@@ -8,14 +8,15 @@ import { hasTmux } from "./support/terminal.ts";
 const folder = mkdtempSync(path.join(tmpdir(), "holdfast-screens-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-// tsx scripts/screens.ts shows them all at 60, 80 and 120 columns.
-it.skipIf(!hasTmux)(
-  "a terminal of 60 columns breaks no line, and keeps nothing of the live block (C5, C10)",
-  async () => {
-    makeStage(folder);
-    const screens = await lookAt(folder, 60);
+// tsx scripts/screens.ts shows them all at these widths.
+it.skipIf(!hasTmux).each([60, 80, 120])(
+  "a terminal of %i columns breaks no line, and keeps nothing of the live block (C5, C10)",
+  async (columns) => {
+    const stage = path.join(folder, String(columns));
+    makeStage(stage);
+    const screens = await lookAt(stage, columns);
     for (const [what, lines] of screens)
-      expect([what, lines.filter((line) => line.length > 60 && line.trim().includes(" "))]).toEqual([
+      expect([what, lines.filter((line) => line.length > columns && line.trim().includes(" "))]).toEqual([
         what,
         [],
       ]);
