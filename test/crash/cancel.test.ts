@@ -5,7 +5,7 @@ import { PATIENCE_MS } from "../../lab/crash/processes.ts";
 import { Lab, type Problem, type Site } from "../../lab/crash/site.ts";
 import { createEngine } from "../../src/index.ts";
 import { spread } from "../../src/testing/spread.ts";
-import { fileKind, type StoreKind, sqliteKind } from "../../src/testing/store-kinds.ts";
+import { fileKind, pgliteKind, type StoreKind, sqliteKind } from "../../src/testing/store-kinds.ts";
 import { isExhaustive, sampled } from "../support/exhaustive.ts";
 import { type Servers, startServers } from "./servers.ts";
 
@@ -86,9 +86,13 @@ describe("a cancel with compensation, its workers killed before and during it (E
   timeout: isExhaustive ? 7_200_000 : 300_000,
 }, () => {
   const title = "undoes on %s, once, whatever the outside world saw done";
-  it.each([sqliteKind, fileKind].map((kind) => [kind.name, kind] as const))(title, (_, kind) =>
+  const [local, served] = [isExhaustive ? [pgliteKind] : [], isExhaustive ? (["tiered"] as const) : []];
+
+  it.each([sqliteKind, fileKind, ...local].map((kind) => [kind.name, kind] as const))(title, (_, kind) =>
     everywhere(kind),
   );
 
-  it.skipIf(!servers).each(["postgres", "redis"] as const)(title, (name) => everywhere(servers.kinds[name]));
+  it.skipIf(!servers).each(["postgres", "redis", ...served] as const)(title, (name) =>
+    everywhere(servers.kinds[name]),
+  );
 });
