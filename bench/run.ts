@@ -4,6 +4,7 @@ import { agentRestore } from "./cases/agent-restore.ts";
 import { audit } from "./cases/audit.ts";
 import { cli } from "./cases/cli.ts";
 import { concurrent } from "./cases/concurrent.ts";
+import { cost } from "./cases/cost.ts";
 import { dag } from "./cases/dag.ts";
 import { growth } from "./cases/growth.ts";
 import { hostile } from "./cases/hostile.ts";
@@ -48,6 +49,7 @@ const cases: Readonly<Record<string, Case>> = {
   "agent-restore": agentRestore,
   langgraph,
   audit,
+  cost,
   writes: writesPerStore,
 };
 

@@ -102,9 +102,12 @@ try {
   await page.goto(`${stage.url}/runs`);
   await page.locator(ROW).first().waitFor();
   const before = await heapOf(page);
-  const until = Date.now() + MINUTES * 60_000;
-  let started = 0;
-  for (; Date.now() < until; started++) {
+  const began = Date.now();
+  let [started, told] = [0, 0];
+  for (; Date.now() < began + MINUTES * 60_000; started++) {
+    const minute = Math.floor((Date.now() - began) / 60_000);
+    if (minute > told) tell(`${started} live runs in ${minute} min: heap`, await heapOf(page), "MB");
+    told = minute;
     await (await engine.start(short, 1, { id: `live-${Date.now()}-${started}` })).result();
     await delay(50);
   }

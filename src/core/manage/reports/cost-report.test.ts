@@ -58,4 +58,34 @@ describe("reports of costs", () => {
       [0.5, 1, 0],
     ]);
   });
+
+  it("say how many runs were interrupted, and what starting anew would have cost (S1-66)", async () => {
+    const lab = createLab();
+    let failures = 1;
+    const agent = workflow("agent", async (ctx) => {
+      for (const name of ["a", "b", "c"]) await ctx.step(name, () => ctx.usage({ tokens: 10, costUsd: 1 }));
+      const last = (): void => {
+        ctx.usage({ tokens: 10, costUsd: 1 });
+        if (failures-- > 0) throw new Error("lost");
+      };
+      await ctx.step("d", last, { retry: false });
+    });
+    const engine = lab.engine([agent]);
+    const run = async (id: string) => {
+      await lab.drive(engine.start(agent, undefined, { id }));
+      return lab.drive(engine.settled(id));
+    };
+    expect((await lab.drive(engine.reports.costs())).recovery).toEqual({
+      interrupted: null,
+      withoutRecovery: null,
+    });
+    expect(await run("fails")).toMatchObject({ status: "failed" });
+    await lab.drive(engine.resume("fails"));
+    await lab.drive(engine.settled("fails"));
+    await run("fine");
+    const { total, recovery } = await lab.drive(engine.reports.costs());
+    // Nine calls were paid: four, four, and the lost one. Three more would have been.
+    expect(total).toMatchObject({ costUsd: 9, runs: 2, interrupted: 1, saved: { costUsd: 3 } });
+    expect(recovery).toEqual({ interrupted: 0.5, withoutRecovery: 12 / 9 });
+  });
 });
