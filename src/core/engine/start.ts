@@ -105,7 +105,7 @@ export class Starter {
     given: GivenNew,
   ): Promise<RunRow | InTheWay> {
     if (id === DELETED_RUNS) throw new HoldfastError("HF-1004", { id: JSON.stringify(id) });
-    const { parts, family, owner, claimMs, ownWorker, announce } = this.#deps;
+    const { parts, owner, claimMs, ownWorker } = this.#deps;
     const { clock, ids, probe } = parts.ports;
     // A process without the code leaves the run to those that have it.
     const own = parts.workflows.has(workflow.name) ? await ownWorker() : null;
@@ -139,28 +139,41 @@ export class Starter {
         ? { kind: "acquire", owner, token: claimToken(parts.ports), ttlMs: claimMs }
         : { kind: "keep" },
     };
-    const isApart = parent === null && !alone && isBare(plan);
-    const joint =
-      worker && isApart && (await this.#isFree(id, given))
-        ? await this.#bear(worker, identity, plan, deadline)
-        : null;
+    const joint = worker && (await this.#bear(worker, identity, plan, { ...given, deadline }));
     const acted = joint ?? (await this.#write(identity, plan, alone));
     probe("C01:after-create", { runId: id });
     if (acted && "by" in acted) return acted;
     if (!acted) return this.#existing(workflow, id, parent === null ? parts.values.echo(encoded) : NOT_GIVEN);
-    if (joint) return acted.row;
-    announce(acted.row, acted.events);
-    const follows = await family.follows(acted.row);
-    if (follows && worker) worker.begin(acted.row, deadline, { events: acted.events });
-    else if (isQueued) detached(own.seeTo(acted.row), parts.ports.logger, "taking up a run", { runId: id });
+    if (!joint) await this.#takeUp(acted, worker, deadline, isQueued ? own : null);
     return acted.row;
+  }
+
+  /** Begins with the run, or lets it stand in its queue. */
+  async #takeUp(
+    { row, events }: Acted,
+    worker: Worker | null,
+    deadline: number,
+    queued: Worker | null,
+  ): Promise<void> {
+    const { parts, family, announce } = this.#deps;
+    announce(row, events);
+    const follows = await family.follows(row);
+    if (follows && worker) worker.begin(row, deadline, { events });
+    else if (queued) detached(queued.seeTo(row), parts.ports.logger, "taking up a run", { runId: row.id });
   }
 
   /**
    * Lets the worker begin before the run is written, so that the creation travels with the first intent. Nothing is
-   * called before that append is durable. `null` when there is such a run after all.
+   * called before that append is durable. `null` when the run must be written first, or is there already.
    */
-  async #bear(worker: Worker, identity: NewRun, plan: ActPlan, deadline: number): Promise<Acted | null> {
+  async #bear(
+    worker: Worker,
+    identity: NewRun,
+    plan: ActPlan,
+    { deadline, ...given }: GivenNew & { readonly deadline: number },
+  ): Promise<Acted | null> {
+    const isApart = identity.parent === null && !given.alone && isBare(plan);
+    if (!isApart || !(await this.#isFree(identity.id, given))) return null;
     const birth = await this.#deps.parts.acts.expecting(identity, plan);
     // Somebody else in this process starts it at the same time.
     if (worker.active(identity.id)) return null;
