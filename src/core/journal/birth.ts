@@ -1,8 +1,8 @@
 import type { CommitResult } from "../store/commit.ts";
 import type { ClaimChange } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
-import type { PendingEvent } from "./departure.ts";
 import type { JournalEvent } from "./events.ts";
+import type { PendingEvent } from "./pending-event.ts";
 
 /** A run that is about to be created by its worker, in the append that also has the first intent, or its end. */
 export interface Birth {

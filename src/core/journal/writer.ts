@@ -4,10 +4,11 @@ import type { Append, Blob } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 import type { Pen } from "./acts.ts";
 import type { Birth } from "./birth.ts";
-import { type Departing, type Departure, departure, type PendingEvent, stamped } from "./departure.ts";
+import { type Departing, type Departure, departure, stamped } from "./departure.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
 import { ChainCheck } from "./journal.ts";
 import { Openings } from "./openings.ts";
+import type { PendingEvent } from "./pending-event.ts";
 import { entryPages } from "./read.ts";
 import type { RunState } from "./state.ts";
 

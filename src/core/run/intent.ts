@@ -1,5 +1,5 @@
-import type { IntentParts, PendingEvent } from "../journal/departure.ts";
 import type { EventDraft } from "../journal/events.ts";
+import type { IntentParts, PendingEvent } from "../journal/pending-event.ts";
 import { isUndo } from "../keys.ts";
 import type { Blob } from "../store/contract.ts";
 import type { ActiveRun } from "./active-run.ts";
