@@ -166,6 +166,12 @@ const CASES: Readonly<Record<string, ((name: string) => Lines) | "prints nothing
   "budgets list": () => [["budgets", "list"]],
   "budgets set": () => [["budgets", "set", HOSTILE, "--usd", HOSTILE, "--label", HOSTILE]],
   "budgets delete": () => [["budgets", "delete", HOSTILE]],
+  "prices list": () => [["prices", "list"]],
+  "prices set": () => [
+    ["prices", "set", HOSTILE, "--input", "1", "--output", "2", "--source", HOSTILE],
+    ["prices", "set", HOSTILE, "--input", HOSTILE],
+  ],
+  "prices delete": () => [["prices", "delete", HOSTILE]],
   // It speaks to a program; its own tests have hostile runs.
   mcp: "prints nothing of a run",
   validate: () => [
