@@ -45,12 +45,12 @@ export default function SignalDialog({
           onChange={(event) => setName(event.target.value)}
           className="rounded-md border border-line-strong bg-surface px-3 py-1.5 font-normal"
         />
-        <datalist id={id}>
-          {names.map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </datalist>
       </label>
+      <datalist id={id}>
+        {names.map((one) => (
+          <option key={one}>{one}</option>
+        ))}
+      </datalist>
       <JsonField label={words.signalPayload} value={text} onChange={setText} rows={5} />
     </ActDialog>
   );

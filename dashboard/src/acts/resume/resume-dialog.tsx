@@ -64,7 +64,11 @@ export default function ResumeDialog({ run, isBudget = false, onClose }: ResumeD
       }}
     >
       {query.isError ? <ProblemView error={query.error} retry={() => void query.refetch()} /> : null}
-      <div aria-live="polite" aria-busy={query.isFetching} className={isCurrent ? "" : "opacity-60"}>
+      <div
+        aria-live="polite"
+        aria-busy={query.isFetching}
+        className={isCurrent || !answer ? "" : "opacity-60"}
+      >
         {answer ? (
           <PlanView {...answer} />
         ) : query.isError ? null : (
