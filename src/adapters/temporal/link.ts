@@ -42,6 +42,9 @@ const messageOf = (error: unknown): string => {
   return inner instanceof Error ? inner.message.replace(/[.\s]+$/, "") : String(inner);
 };
 
+/** Temporal's words for a query that nobody can answer now; an answer may come a moment later. */
+const UNANSWERED = /no poller seen|unable to query workflow/i;
+
 /** Waits for a connection; one that doesn't come has a code of ours. */
 export async function reached<T>(address: string, connecting: Promise<T>): Promise<T> {
   try {
@@ -64,8 +67,7 @@ export function said(
   const cause = { cause: error };
   if (name === "NamespaceNotFoundError") return new HoldfastError("HF-7002", { namespace, address }, cause);
   const problem = messageOf(error);
-  if (isSlow(error) || /no poller seen/i.test(problem))
-    return new HoldfastError("HF-7003", { run, queue }, cause);
+  if (isSlow(error) || UNANSWERED.test(problem)) return new HoldfastError("HF-7003", { run, queue }, cause);
   if (/exceeds (?:size )?limit|larger than max|message larger/i.test(problem))
     return new HoldfastError("HF-7004", { run, problem }, cause);
   if (statusOf(error) === CODES.unavailable) return new HoldfastError("HF-7001", { address, problem }, cause);

@@ -6,6 +6,7 @@ import type { RunRow } from "../../core/types.ts";
 import { accepted, creation, outsideAct, step, take } from "../../testing/conformance/index.ts";
 import type { HoldEnd } from "./contract.ts";
 import { Holds } from "./holds.ts";
+import { said } from "./link.ts";
 import { TemporalStore } from "./store.ts";
 
 const settings = { heartbeatMs: 1_000, adoptMs: 1_000, appendsPerExecution: 1_000 };
@@ -122,5 +123,23 @@ describe("a store behind Temporal", () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+});
+
+describe("an error of Temporal's", () => {
+  const place = { address: "host:7233", namespace: "n", taskQueue: "q" };
+  const grpc = (code: number, message: string): Error =>
+    Object.assign(new Error("the request failed"), { cause: Object.assign(new Error(message), { code }) });
+
+  it.each([
+    ["HF-7003", grpc(4, "deadline exceeded")],
+    ["HF-7003", grpc(9, "Unable to query workflow due to Workflow Task in failed state.")],
+    ["HF-7003", grpc(9, "no poller seen for task queue recently, worker may be down")],
+    ["HF-7001", grpc(14, "no connection")],
+    ["HF-7002", Object.assign(new Error("n"), { name: "NamespaceNotFoundError" })],
+    ["HF-7004", grpc(3, "Blob data size exceeds limit")],
+    ["HF-7006", grpc(3, "odd")],
+  ])("is told as %s, so that only what may pass is tried again", (code, error) => {
+    expect(said(error, "r", place)).toMatchObject({ code });
   });
 });
