@@ -259,8 +259,9 @@ const eventsOf = async (engine: Engine, run: string): Promise<Told> =>
 async function recoveriesAfter(engine: Engine, kills: readonly Kill[]): Promise<Recovery[]> {
   const { incidents } = await engine.reports.recoveries();
   return incidents.flatMap(({ run, at, lost, resumedAfterMs }) => {
-    const kill = kills.find(({ pid }) => ownerOf(pid) === lost);
-    if (!kill || at < kill.at) return [];
+    // Process ids come again in the course of many kills.
+    const kill = kills.findLast((one) => ownerOf(one.pid) === lost && one.at <= at);
+    if (!kill) return [];
     const ms = at - kill.at;
     return [{ run, killedAt: kill.at, ms, callMs: resumedAfterMs === null ? null : ms + resumedAfterMs }];
   });

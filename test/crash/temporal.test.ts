@@ -4,7 +4,7 @@ import { killWorkers } from "../../lab/temporal/killing.ts";
 import { isExhaustive } from "../support/exhaustive.ts";
 import { sharedTemporal } from "../support/services/temporal.ts";
 
-// Recoveries after repeated kills take up to a minute, for reasons that docs/temporal.md names as open: not in every run of the tests.
+// Three kills and what follows take up to a minute on a busy machine: not in every run of the tests.
 const { bundle, missing } = isExhaustive
   ? await sharedTemporal()
   : { bundle: "", missing: "exhaustive only" };
