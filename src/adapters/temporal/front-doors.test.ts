@@ -92,7 +92,7 @@ function dag(): Door {
         return `about ${String(topic)}`;
       },
       write: (_, { results, context }) =>
-        `${Object.values(results).sort().join()} ${String(context["seen"])}`,
+        `${Object.values(results).map(String).join()} ${String(context["seen"])}`,
     },
     ail: ({ layer_index: layer }) => (layer === 1 ? { description: "go on", confidence: 0.9 } : undefined),
     hil: ({ layer_index: layer }) =>
