@@ -12,12 +12,14 @@ import type { AlertOptions } from "../core/manage/alerts/alerts.ts";
 import type { Store } from "../core/store/contract.ts";
 import { refuseSealed } from "../core/store/refuse-sealed.ts";
 import type { RunRow } from "../core/types.ts";
+import { isAway } from "../core/worker/away.ts";
 import { Addresses } from "./addresses.ts";
 import { rememberCode } from "./code-memory.ts";
 import { loadSettings, type Settings } from "./config/settings.ts";
 import {
   hasPlaceholder,
   isAbsent,
+  isOpenAddress,
   type Sealing,
   type StorePlace,
   storeUrl,
@@ -143,6 +145,17 @@ export class CommandContext<O = unknown> {
     return store;
   }
 
+  /** A remembered store in a network may be away for good, which must not keep the others from being read. */
+  async #openIfThere(url: string, settings: Settings): Promise<Store | undefined> {
+    try {
+      return await this.#open(url, settings, false);
+    } catch (error) {
+      if (!isAway(error)) throw error;
+      this.out.warn(`Runs in ${withoutPassword(url)} aren't shown: ${(error as Error).message}`);
+      return undefined;
+    }
+  }
+
   /**
    * Finds, among the configured store and those that files have named, the one that the command is about, or returns
    * all of them.
@@ -152,7 +165,9 @@ export class CommandContext<O = unknown> {
     const urls = [...(own === undefined ? [] : [own]), ...knownPlaces(settings.root).map(({ url }) => url)];
     const there = [...new Set(urls)].filter((url) => !isAbsent(url));
     const { found, url } = await chooseStore(this.#subject(), there, (one) =>
-      this.#open(one, settings, false),
+      one === own || !isOpenAddress(one)
+        ? this.#open(one, settings, false)
+        : this.#openIfThere(one, settings),
     );
     this.#where = withoutPassword(url ?? own ?? String(settings.values.path));
     this.#isElsewhere = false;

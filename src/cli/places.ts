@@ -7,7 +7,7 @@ import { everyRun } from "../core/store/query.ts";
 import type { RunRow } from "../core/types.ts";
 import { Addresses, splitAddress } from "./addresses.ts";
 import type { Settings } from "./config/settings.ts";
-import { hasPlaceholder, type Sealing } from "./config/store-url.ts";
+import { hasPlaceholder, isOpenAddress, type Sealing } from "./config/store-url.ts";
 
 /**
  * Stores that workflow files, or paths with a workflow's name in them, have put runs into. A project remembers them, so
@@ -22,11 +22,10 @@ export interface Place extends Sealing {
   readonly url: string;
 }
 
-/** Remembers a store in the file system; others are named explicitly. */
+/** Remembers a store. One in a network whose address has a password in it is named explicitly each time. */
 export function rememberPlace(root: string, { url, ...sealing }: Place): void {
-  const [, kind, path] = LOCAL.exec(url) ?? [];
-  if (kind === undefined || path === undefined) return;
-  const at = `${kind}:${relative(root, path).replaceAll("\\", "/")}`;
+  const at = writtenDown(root, url);
+  if (at === undefined) return;
   const entry = Object.keys(sealing).length === 0 ? at : { at, ...sealing };
   const known = readPlaces(root);
   if (known.some((one) => JSON.stringify(one) === JSON.stringify(entry))) return;
@@ -38,15 +37,21 @@ export function rememberPlace(root: string, { url, ...sealing }: Place): void {
   renameSync(draft, file);
 }
 
-/** Those that still exist. */
+function writtenDown(root: string, url: string): string | undefined {
+  const [, kind, path] = LOCAL.exec(url) ?? [];
+  if (isOpenAddress(url)) return url;
+  return path === undefined ? undefined : `${kind}:${relative(root, path).replaceAll("\\", "/")}`;
+}
+
+/** Those that still exist, as far as that can be told without asking them. */
 export function knownPlaces(root: string): readonly Place[] {
   return readPlaces(root).flatMap((entry) => {
-    const [, kind, path] = LOCAL.exec(atOf(entry)) ?? [];
+    const { at, ...sealing } = typeof entry === "string" ? { at: entry } : entry;
+    if (isOpenAddress(at)) return [{ url: at, ...sealing }];
+    const [, kind, path] = LOCAL.exec(at) ?? [];
     if (kind === undefined || path === undefined) return [];
     const place = resolve(root, path);
-    if (!existsSync(place)) return [];
-    const { at: _, ...sealing } = typeof entry === "string" ? { at: entry } : entry;
-    return [{ url: `${kind}:${place}`, ...sealing }];
+    return existsSync(place) ? [{ url: `${kind}:${place}`, ...sealing }] : [];
   });
 }
 
@@ -89,13 +94,28 @@ export function hasPlaces(settings: Settings): boolean {
   );
 }
 
-/** The store with the run in question (the newest, if several have one), or all of them for reading. */
+/**
+ * The store with the run in question (the newest, if several have one), or all of them for reading. One that can't be
+ * opened (`undefined`) is left out.
+ */
 export async function chooseStore(
   address: string | undefined,
   urls: readonly string[],
-  open: (url: string) => Promise<Store>,
+  open: (url: string) => Promise<Store | undefined>,
 ): Promise<{ readonly found: Store | undefined; readonly url: string | undefined }> {
-  const stores = await Promise.all(urls.map(open));
+  const opened = await Promise.all(urls.map(open));
+  return choose(
+    address,
+    urls.filter((_, index) => opened[index] !== undefined),
+    opened.filter((store) => store !== undefined),
+  );
+}
+
+async function choose(
+  address: string | undefined,
+  urls: readonly string[],
+  stores: readonly Store[],
+): Promise<{ readonly found: Store | undefined; readonly url: string | undefined }> {
   const [first, ...rest] = stores;
   if (!first) return { found: undefined, url: undefined };
   if (rest.length === 0) return { found: first, url: urls[0] };

@@ -108,5 +108,12 @@ export function isAbsent(url: string): boolean {
   return place !== undefined && !existsSync(place);
 }
 
+/** True for the address of a store in a network that has no password in it: that may be written down. */
+export function isOpenAddress(url: string): boolean {
+  if (!Object.values(REMOTE).some((address) => address.test(url)) || !URL.canParse(url)) return false;
+  const { password, searchParams } = new URL(url);
+  return password === "" && ![...searchParams.keys()].some((key) => /password|secret|token/i.test(key));
+}
+
 /** Removes what must not be shown. */
 export const withoutPassword = (url: string): string => url.replace(/\/\/([^/@]*?):[^/@]*@/, "//$1:…@");
