@@ -193,7 +193,6 @@ function reads(
   sealer: Sealer,
   heads: HeadCheck,
 ): Pick<Store, "read" | "entries" | "blobs" | "blobNames" | "records" | "list" | "count"> {
-  const blobNames = inner.blobNames?.bind(inner);
   const records = inner.records?.bind(inner);
   const count = inner.count?.bind(inner);
   return {
@@ -226,19 +225,23 @@ function reads(
       if (key === "missing" || key === "gone") return new Map();
       return new Map(Array.from(found, ([hash, data]) => [hash, sealer.openBlob(runId, key, hash, data)]));
     },
-    ...(blobNames
-      ? {
-          // The run's key is stored beside its values, and nothing in its journal names it.
-          async blobNames(runId) {
-            const own = new Set(keys.addresses(runId));
-            return (await blobNames(runId)).filter((hash) => !own.has(hash));
-          },
-        }
-      : {}),
+    ...namesOfBlobs(inner, keys),
     list: (query) => listRuns(inner, query),
     ...(count
       ? { count: async (query) => (await count(query)).filter(({ workflow }) => workflow !== ROOT_WORKFLOW) }
       : {}),
+  };
+}
+
+/** The run's key is stored beside its values, and nothing in its journal names it. */
+function namesOfBlobs(inner: Store, keys: RunKeys): Pick<Store, "blobNames"> {
+  const names = inner.blobNames?.bind(inner);
+  if (!names) return {};
+  return {
+    async blobNames(runId) {
+      const own = new Set(keys.addresses(runId));
+      return (await names(runId)).filter((hash) => !own.has(hash));
+    },
   };
 }
 
