@@ -170,7 +170,7 @@ export interface EventMeta {
   runs_deleted: { runs: readonly DeletedRun[]; reason?: string };
   /** `count`: iterations since the last written one, when more than one. */
   loop_advanced: { iteration: number; count?: number; done?: boolean };
-  /** What is open in a long run, for readers that need not know the rest. */
+  /** The open part of a long run, for readers that need not know the rest. */
   summary_taken: Empty;
   /**
    * `previous`: the position of the previous snapshot; early events omit it. `format`: the journal's format at the
