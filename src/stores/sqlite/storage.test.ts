@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { withFile } from "../../../test/support/version-1.ts";
+import { createEngine } from "../../core/engine/engine.ts";
 import type { RunQuery, Store } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
+import { workflow } from "../../core/workflow.ts";
 import { accepted, anEntry, creation, outsideAct, step } from "../../testing/conformance/index.ts";
 import { openSqliteStore } from "./index.ts";
 import { listStatements } from "./listing.ts";
@@ -142,5 +144,28 @@ describe("what is dropped from a SQLite file", () => {
     for (let i = 0; i < 100; i++) other = await accepted(two, step(other));
     await dropping;
     expect((await one.read("other"))?.seq).toBe(101);
+  });
+});
+
+describe("what a run writes to the log of a SQLite file", () => {
+  it("is eight pages in one flush without steps, and at most 24 in four flushes with three steps (issue 16)", async () => {
+    const file = newFile();
+    const store = await open(file);
+    const flow = workflow("flow", async (ctx, count: number) => {
+      for (let n = 0; n < count; n++) await ctx.step("s", () => n);
+    });
+    const engine = createEngine({ store, workflows: [flow], sweepMs: 3_600_000, claimMs: 3_600_000 });
+    const pagesOf = async (steps: number): Promise<number> => {
+      const before = statSync(`${file}-wal`).size;
+      await engine.result((await engine.start(flow, steps)).id);
+      return (statSync(`${file}-wal`).size - before) / (16_384 + 24);
+    };
+    await pagesOf(0);
+    const { flushes } = engine;
+    expect(await pagesOf(0)).toBe(8);
+    expect(engine.flushes - flushes).toBe(1);
+    expect(await pagesOf(3)).toBeLessThanOrEqual(24);
+    expect(engine.flushes - flushes).toBe(5);
+    await engine.close();
   });
 });
