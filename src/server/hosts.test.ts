@@ -30,7 +30,7 @@ function stage() {
     },
   });
   closing.push(async () => {
-    api.close();
+    await api.close();
     await engine.close();
     await store.close();
   });
