@@ -18,7 +18,7 @@ export function StatusFacet({ text, onText, counts }: FacetProps & { readonly co
   const isAny = !parts.some(({ key }) => key === "status");
   const others = textOf(parts.filter(({ key }) => key !== "status"));
   return (
-    <fieldset aria-label={T.status} className="-mx-1 flex gap-1 overflow-x-auto px-1 py-1">
+    <fieldset aria-label={T.status} className="-mx-1 flex min-w-0 gap-1 overflow-x-auto px-1 py-1">
       <Chip isOn={isAny} onClick={() => onText(others)} count={counts?.total} name={T.all} />
       {STATUSES.map((value) => {
         const part = { key: "status", value, isNot: false };
