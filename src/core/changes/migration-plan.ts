@@ -12,6 +12,7 @@ import { toError, type Values } from "../journal/values.ts";
 import { listed } from "../listed.ts";
 import type { Migration } from "../migration.ts";
 import type { Blob } from "../store/contract.ts";
+import { isStoreFault } from "../store/faults.ts";
 import type { Edits, RunRow, StateView } from "../types.ts";
 import { dataDigest } from "../values/codec.ts";
 import { recordedPaths } from "./versions.ts";
@@ -134,7 +135,7 @@ const failed = (
   error: unknown,
 ): HoldfastError => {
   // A store that is down or damaged isn't the migration's fault.
-  if (HoldfastError.is(error) && error.code.startsWith("HF-3")) return error;
+  if (HoldfastError.is(error) && isStoreFault(error)) return error;
   const message = typeof error === "string" ? error : values.headline(toError(error));
   return new HoldfastError("HF-2115", { run: run.id, from, to, message }, { cause: error });
 };

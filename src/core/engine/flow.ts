@@ -6,6 +6,7 @@ import type { FlowDeps } from "../flow/flow-deps.ts";
 import type { ScheduleDefinition } from "../flow/schedule-types.ts";
 import type { StartOptions } from "../options.ts";
 import { givenAtStart } from "../run/given.ts";
+import { isStoreFault } from "../store/faults.ts";
 import type { Run } from "../types.ts";
 import { checkReason } from "./arguments.ts";
 import type { Linked } from "./links.ts";
@@ -49,7 +50,7 @@ function flowDeps(linked: Linked, options: EngineOptions, cancel: Cancel): FlowD
         await starter.create(workflow, runId, definition.input, null, given);
         return undefined;
       } catch (error) {
-        if (!HoldfastError.is(error) || error.code.startsWith("HF-3")) throw error;
+        if (!HoldfastError.is(error) || isStoreFault(error)) throw error;
         // The run exists, from before an edit of the schedule.
         const isThere = error.code === "HF-1041" || error.code === "HF-1002";
         return isThere ? undefined : error.message;
@@ -58,7 +59,7 @@ function flowDeps(linked: Linked, options: EngineOptions, cancel: Cancel): FlowD
     async cancel(runId, reason) {
       await cancel(runId, { actor: "schedule", reason }).catch((error: unknown) => {
         // It has ended, or was deleted.
-        if (!HoldfastError.is(error) || error.code.startsWith("HF-3")) throw error;
+        if (!HoldfastError.is(error) || isStoreFault(error)) throw error;
       });
     },
   };

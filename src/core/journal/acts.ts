@@ -13,7 +13,7 @@ import type {
   Store,
   StoreCapabilities,
 } from "../store/contract.ts";
-import { isFileDamage } from "../store/pauses.ts";
+import { isFileDamage } from "../store/faults.ts";
 import type { StoreTime } from "../store/time.ts";
 import { NO_TAGS } from "../tags.ts";
 import type { RunIdentity, RunRow, RunTags } from "../types.ts";

@@ -5,6 +5,7 @@ import { argsDigest } from "../guards/subject.ts";
 import { fingerprint } from "../hash.ts";
 import type { StepRecord } from "../journal/records.ts";
 import { toError } from "../journal/values.ts";
+import { isStoreFault } from "../store/faults.ts";
 import type { Effect } from "../types.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { Handle, type StepPlace } from "./call.ts";
@@ -147,7 +148,7 @@ async function reasonOf({ deps, runId }: ActiveRun, { data, seq }: StepRecord): 
   try {
     return await deps.values.of(runId, { data, seq });
   } catch (error) {
-    if (HoldfastError.is(error) && !error.code.startsWith("HF-3")) return undefined;
+    if (HoldfastError.is(error) && !isStoreFault(error)) return undefined;
     throw error;
   }
 }

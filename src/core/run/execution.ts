@@ -18,6 +18,7 @@ import { forReview } from "../journal/wait-reason.ts";
 import { RunWriter, type Stop, type WriterHooks } from "../journal/writer.ts";
 import { isUndo } from "../keys.ts";
 import type { Blob } from "../store/contract.ts";
+import { isStoreFault } from "../store/faults.ts";
 import type { RunRow, Waiting } from "../types.ts";
 import { Aborts } from "./aborts.ts";
 import { type ActiveRun, type ExecutionEnd, never } from "./active-run.ts";
@@ -292,7 +293,7 @@ export class Execution implements ActiveRun {
 
   #workFailed<T>(error: unknown): Promise<T> {
     if (isDamage(error)) this.parkForReview(error);
-    else if (HoldfastError.is(error) && !error.code.startsWith("HF-3")) throw error;
+    else if (HoldfastError.is(error) && !isStoreFault(error)) throw error;
     else this.giveUp(error);
     return never();
   }

@@ -8,6 +8,7 @@ import type { Depart } from "../journal/writer.ts";
 import type { AnySqlHandle, SqlWork } from "../sql.ts";
 import type { CommitResult } from "../store/commit.ts";
 import type { Append } from "../store/contract.ts";
+import { isStoreFault } from "../store/faults.ts";
 import { type ActiveRun, never } from "./active-run.ts";
 import { admissionOf } from "./admission.ts";
 import { Handle, type StepPlace } from "./call.ts";
@@ -99,8 +100,6 @@ async function recordedFailure(
   execution.blamed.put(error, [key]);
   return error;
 }
-
-const isStoreFault = (error: unknown): boolean => HoldfastError.is(error) && error.code.startsWith("HF-3");
 
 /** Its admission is no longer valid: it is rolled back, and admitted again. */
 const NOT_ADMITTED = new Error("not admitted any more");

@@ -2,8 +2,9 @@ import { detached } from "../detached.ts";
 import { HoldfastError } from "../errors.ts";
 import type { Ports } from "../ports.ts";
 import type { Append, AppendResult, Entry, Store } from "./contract.ts";
+import { isFileDamage, isOneRuns, isOut } from "./faults.ts";
 import type { StoreHealth } from "./health.ts";
-import { FIRST_PAUSE_MS, isFileDamage, isOneRuns, isOut, LONGEST_PAUSE_MS } from "./pauses.ts";
+import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from "./pauses.ts";
 
 /**
  * The outcome of an append: the store's answer; `lost` when the store stayed down too long; `rejected` when it accepted

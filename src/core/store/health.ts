@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import type { HoldfastError } from "../errors.ts";
-import { FIRST_PAUSE_MS, isOneRuns, isOut, LONGEST_PAUSE_MS } from "./pauses.ts";
+import { isOneRuns, isOut } from "./faults.ts";
+import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from "./pauses.ts";
 import { WriteClock } from "./write-times.ts";
 
 /** The state of a store. */

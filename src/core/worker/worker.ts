@@ -17,7 +17,7 @@ import { runBody } from "../run/body.ts";
 import { Execution } from "../run/execution.ts";
 import { markPressure } from "../run/triggers.ts";
 import type { News } from "../store/contract.ts";
-import { isFileDamage } from "../store/pauses.ts";
+import { isFileDamage } from "../store/faults.ts";
 import { ended, type RunRow } from "../types.ts";
 import { type Claimable, claimMeta, claimToken, lossOf } from "./claim-meta.ts";
 import { DamagedRuns } from "./damaged.ts";
