@@ -27,8 +27,9 @@ const SONNET_4_5 = listed(ANTHROPIC, "2025-09-29", 3, 15);
 const HAIKU_4_5 = listed(ANTHROPIC, "2025-10-15", 1, 5);
 
 /**
- * List prices as their providers published them for the day on which each model came out. The cost of a model that
- * isn't listed is unknown, never zero. A price that was set in the store takes precedence.
+ * List prices as they were known when this was written, with the day from which they held and the page that has today's.
+ * Nothing updates them: a price that was set in the store takes precedence. The cost of a model that isn't listed is
+ * unknown, never zero.
  */
 export const LIST_PRICES: Readonly<Record<string, DatedPrice>> = {
   "claude-opus-4-5": OPUS_4_5,
