@@ -5,7 +5,8 @@
  *   git worktree add /tmp/old <commit> && ln -s "$PWD/node_modules" /tmp/old/node_modules
  *   node --import tsx scripts/store-fixture.mjs /tmp/old <name>
  *
- * makes test/data/stores/<name>.sqlite.gz and .file.json.gz, and with POSTGRES_URL also .postgres.sql.gz. Add one for every release.
+ * makes test/data/stores/<name>.sqlite.gz and .file.json.gz, with POSTGRES_URL also .postgres.sql.gz, with REDIS_URL (an empty server)
+ * .redis.json.gz, and with DYNAMODB_URL .dynamodb.json.gz. Add one for every release.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -30,6 +31,9 @@ const load = (file) => import(pathToFileURL(path.resolve(sources, "src", file)).
 const { createEngine, workflow } = await load("index.ts");
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const TEXT = "All work and no play makes a dull fixture. ".repeat(40);
+
+// No file names of the machine that writes them.
+Error.stackTraceLimit = 0;
 
 /** Every kind of run that a later version may meet. */
 const flows = {
@@ -124,6 +128,32 @@ if (POSTGRES_URL && existsSync(path.resolve(sources, "src/stores/postgres/index.
   await fill(await openPostgresStore({ connectionString: POSTGRES_URL, schema: "old" }));
   const options = ["--schema=old", "--no-owner", "--no-privileges", "--inserts", POSTGRES_URL];
   keep("postgres.sql", execFileSync("pg_dump", options));
+}
+
+const { REDIS_URL } = process.env;
+if (REDIS_URL && existsSync(path.resolve(sources, "src/stores/redis/index.ts"))) {
+  const { openRedisStore } = await load("stores/redis/index.ts");
+  await fill(await openRedisStore({ url: REDIS_URL, prefix: "old" }));
+  const { createClient, RESP_TYPES } = await import("redis");
+  const client = await createClient({ url: REDIS_URL }).connect();
+  const bytes = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
+  const keys = [];
+  for await (const found of client.scanIterator()) keys.push(...found);
+  const dumps = keys.toSorted().map(async (key) => [key, (await bytes.dump(key)).toString("base64")]);
+  keep("redis.json", JSON.stringify(Object.fromEntries(await Promise.all(dumps))));
+}
+
+const { DYNAMODB_URL } = process.env;
+if (DYNAMODB_URL && existsSync(path.resolve(sources, "src/stores/dynamodb/index.ts"))) {
+  const { openDynamoStore } = await load("stores/dynamodb/index.ts");
+  const sdk = await import("@aws-sdk/client-dynamodb");
+  const credentials = { accessKeyId: "local", secretAccessKey: "local" };
+  const client = new sdk.DynamoDBClient({ endpoint: DYNAMODB_URL, region: "local", credentials });
+  await fill(await openDynamoStore({ client, table: name }));
+  const items = [];
+  for await (const { Items } of sdk.paginateScan({ client }, { TableName: name, ConsistentRead: true }))
+    items.push(...Items);
+  keep("dynamodb.json", JSON.stringify(items));
 }
 rmSync(folder, { recursive: true });
 process.exit(0);

@@ -10,7 +10,7 @@ const FOLDER = path.resolve(import.meta.dirname, "../data/stores");
 
 /** Stores of one kind written by earlier commits, by commit; see scripts/store-fixture.mjs. */
 export function oldStores(
-  kind: "sqlite" | "file.json" | "postgres.sql",
+  kind: "sqlite" | "file.json" | "postgres.sql" | "redis.json" | "dynamodb.json",
 ): [commit: string, content: Buffer][] {
   const ending = `.${kind}.gz`;
   const names = readdirSync(FOLDER).filter((name) => name.endsWith(ending));
@@ -18,6 +18,16 @@ export function oldStores(
     name.slice(0, -ending.length),
     gunzipSync(readFileSync(path.join(FOLDER, name))),
   ]);
+}
+
+/** Checks that there is a store of every version before `newest`, so that a new version needs one of its predecessor. */
+export function ofEveryVersion(versions: readonly (number | string | undefined)[], newest: number): void {
+  it("is there of every earlier version", () => {
+    const earlier = Array.from({ length: newest - 1 }, (_, n) => n + 1);
+    expect([...new Set(versions.map(Number))].toSorted((a, b) => a - b)).toEqual(
+      expect.arrayContaining(earlier),
+    );
+  });
 }
 
 /** Lays out the files of a folder. */

@@ -222,7 +222,7 @@ export class Facts {
     const facts = new Facts();
     facts.usage = saved.usage;
     facts.turns = saved.turns;
-    facts.calls = saved.calls ?? 0;
+    facts.calls = saved.calls;
     facts.failures = saved.failures;
     facts.failure = saved.failure ?? undefined;
     facts.decisions.push(...saved.decisions);
@@ -248,7 +248,7 @@ export class Facts {
 }
 
 export interface SavedFacts
-  extends Pick<Facts, "usage" | "turns" | "failures" | "decisions" | "marks" | "hops"> {
+  extends Pick<Facts, "usage" | "turns" | "calls" | "failures" | "decisions" | "marks" | "hops"> {
   readonly agents: readonly (readonly [string, number])[];
   readonly plans: readonly (readonly [string, Planned])[];
   readonly tags: readonly (readonly [number, Tag])[];
@@ -256,7 +256,6 @@ export interface SavedFacts
   readonly failure: { readonly step: string; readonly seq: number; readonly at: number } | null;
   readonly config: number | null;
   /** Missing in older snapshots. */
-  readonly calls?: number;
   readonly migratedAt?: number;
   readonly waivedAt?: number;
   readonly edits: readonly (readonly [string, number])[];

@@ -111,9 +111,8 @@ async function restore(
     throw damaged(row.id, row.snapshotSeq, "There is no snapshot here.");
   const { value, length } = await values.sized(row.id, event.data);
   const snapshot = value as Snapshot;
-  // A snapshot of the first format lacks facts, which are in the journal before it.
-  if (!snapshot.facts) throw damaged(row.id, event.seq, "The snapshot is of an older format.");
   const state = restoreSnapshot(snapshot);
+  if (!state) throw damaged(row.id, event.seq, "The snapshot is of an older format.");
   fold?.begin(snapshot.row);
   state.snapshotBytes = length;
   return state;

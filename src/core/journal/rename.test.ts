@@ -181,7 +181,7 @@ describe("a snapshot", () => {
       .migrated({ renamed: { turn: "round" } });
     Object.assign(journal.state.loop("round"), { live: true, state: { value: {} } });
     const snapshot = takeSnapshot(journal.state);
-    const restored = restoreSnapshot(structuredClone(snapshot) as NonNullable<typeof snapshot>);
+    const restored = restoreSnapshot(structuredClone(snapshot) as NonNullable<typeof snapshot>) as RunState;
     expect(restored.firstKey("round[1]/pay")).toBe("turn[1]/pay");
     expect(restored.firstPlace("round[1]/uuid")).toBe("turn[1]/uuid");
     expect(restored.loop("round").acted).toBe(true);

@@ -85,7 +85,12 @@ function withoutUndefined({ data: _, ...record }: StepRecord): Omit<StepRecord, 
   return Object.fromEntries(entries) as unknown as Omit<StepRecord, "data">;
 }
 
-export function restoreSnapshot(snapshot: Snapshot): RunState {
+/** Snapshots of earlier builds lack facts, which are in the journal before them. */
+export const isComplete = ({ facts }: Partial<Snapshot>): boolean => facts?.calls !== undefined;
+
+/** The state that a snapshot holds; `undefined` if it doesn't hold everything. */
+export function restoreSnapshot(snapshot: Snapshot): RunState | undefined {
+  if (!isComplete(snapshot)) return undefined;
   const state = new RunState();
   state.input = snapshot.input ?? undefined;
   for (const [seq, id, name, at, taken] of snapshot.signals)

@@ -2,17 +2,24 @@ import { execFileSync } from "node:child_process";
 import path from "node:path";
 import { afterAll, describe } from "vitest";
 import { postgresPrograms } from "../../../lab/services/postgres.ts";
-import { goesOn, oldStores } from "../../../test/support/old-stores.ts";
+import { goesOn, ofEveryVersion, oldStores } from "../../../test/support/old-stores.ts";
 import { type PostgresServer, startPostgres } from "../../../test/support/services/postgres.ts";
 import { missing } from "../../../test/support/services/service.ts";
 import { openPostgresStore } from "./index.ts";
+import { MIGRATIONS } from "./schema.ts";
 
 const server = (await startPostgres()) as PostgresServer;
 if (!server) missing("PostgreSQL", "it is not installed");
 afterAll(() => server?.remove());
 
+const dumps = oldStores("postgres.sql");
+
 describe.skipIf(!server)("a PostgreSQL schema", () => {
-  for (const [commit, content] of oldStores("postgres.sql"))
+  ofEveryVersion(
+    dumps.map(([, content]) => /meta VALUES \('schema', '(\d+)'\)/.exec(content.toString("utf8"))?.[1]),
+    MIGRATIONS.length,
+  );
+  for (const [commit, content] of dumps)
     goesOn(commit, async () => {
       const schema = `v_${commit}`;
       const sql = content

@@ -7,7 +7,7 @@ import { JOURNAL_FORMAT } from "../../journal/format.ts";
 import { dropped, type ParsedEntry, parseEntry } from "../../journal/journal.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { entryPages } from "../../journal/read.ts";
-import { type Snapshot, takeSnapshot } from "../../journal/snapshot.ts";
+import { isComplete, type Snapshot, takeSnapshot } from "../../journal/snapshot.ts";
 import { RunState } from "../../journal/state.ts";
 import { loopState } from "../../journal/state-view.ts";
 import type { Entry } from "../../store/contract.ts";
@@ -156,9 +156,10 @@ class Inspection {
     }
     try {
       const stored = (await values.decode(this.#row.id, event.data)) as Snapshot;
-      if (canonical(stored) === canonical(await this.#snapshotOf(state))) return;
+      const isWhole = isComplete(stored);
+      if (isWhole && canonical(stored) === canonical(await this.#snapshotOf(state))) return;
       const problem = "The snapshot differs from what is before it.";
-      this.#problems.push({ seq: event.seq, kind: "snapshot", problem });
+      if (isWhole) this.#problems.push({ seq: event.seq, kind: "snapshot", problem });
     } catch (error) {
       if (!HoldfastError.is(error)) throw error;
       // A missing or changed value is reported separately.

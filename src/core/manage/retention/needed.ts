@@ -146,7 +146,7 @@ async function restored(values: Values, runId: string, raw: Raw): Promise<RunSta
     throw error;
   }
   try {
-    return restoreSnapshot(snapshot);
+    return restoreSnapshot(snapshot) ?? null;
   } catch {
     return null;
   }
