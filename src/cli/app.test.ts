@@ -23,6 +23,14 @@ describe("the command line", () => {
     expect(stderr.split("\n")[0]).toMatch(/HF-4301$/);
   });
 
+  it("finds a command that was named without its group (C9)", async () => {
+    for (const [typed, meant] of [
+      ["prune --keep 2", "checkpoints prune"],
+      ["approve r:ok", "gate approve"],
+    ])
+      expect((await folder.run(typed as string)).stderr).toContain(`Fix   holdfast ${meant}\n`);
+  });
+
   it("takes global flags before and after the command", async () => {
     const before = await folder.run("--json explain 2101");
     const after = await folder.run("explain 2101 --json");

@@ -26,7 +26,7 @@ export async function runCli(argv: readonly string[], given: Host): Promise<numb
     output = new Output(host, globals);
     const [verb, ...words] = rest;
     if (verb === undefined) return about(globals, host, output);
-    const listed = find(verb);
+    const listed = await find(verb);
     name = listed.name;
     const { command, path, args } = choose(await listed.load(), listed, words);
     if (!command || globals.help) {
@@ -51,13 +51,23 @@ function about(globals: Globals, host: Host, output: Output): number {
   return EXIT.done;
 }
 
-function find(verb: string): Listed {
+async function find(verb: string): Promise<Listed> {
   const found = catalog.find(({ name, aliases = [] }) => name === verb || aliases.includes(verb));
   if (found) return found;
   if (verb.startsWith("-"))
     throw usage(`${verb} is not an option of holdfast`, "A command comes first.", "holdfast --help");
   const known = catalog.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
-  throw new HoldfastError("HF-4301", { name: verb, meant: nearest(verb, known) });
+  const meant = (await belowGroup(verb)) ?? nearest(verb, known);
+  throw new HoldfastError("HF-4301", { name: verb, meant });
+}
+
+/** The full name of the command that has this name in a group, such as `checkpoints prune`. */
+async function belowGroup(verb: string): Promise<string | undefined> {
+  for (const { name, load } of catalog) {
+    const found = await load();
+    if ("commands" in found && found.commands.some((one) => one.name === verb)) return `${name} ${verb}`;
+  }
+  return undefined;
 }
 
 interface Chosen {

@@ -250,7 +250,7 @@ export const fileErrors = entries({
   },
   "HF-4312": {
     what: "{verb} needs a reason.",
-    why: "The configuration names who acts here ({actor}), so every act is recorded with a reason.",
+    why: "It is recorded by name that {actor} does this, and then with a reason.",
     safe: UNCHANGED,
     fix: 'Repeat the command with --reason "…".',
   },
