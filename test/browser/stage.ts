@@ -41,11 +41,11 @@ export class Stage {
   }
 
   /** Starts a command of the built package in the folder. */
-  start(args: readonly string[]): ChildProcess {
+  start(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
     const store = this.#options.store === undefined ? [] : ["--store", this.#options.store];
     const child = spawn(process.execPath, [MAIN, ...args, ...store], {
       cwd: this.folder,
-      env: { PATH: "/nowhere", HOME: this.folder, ...this.#options.env },
+      env: { PATH: "/nowhere", HOME: this.folder, ...this.#options.env, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#processes.add(child);

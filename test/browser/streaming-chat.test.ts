@@ -13,8 +13,10 @@ const FILES = ["flow.ts", "model.ts", "routes.ts", "server.ts", "page.html"];
 
 /** The fifteen words before which the model kills the first worker. The page may get the last of them after its death. */
 const FIRST_SAID = "Sunlight holds every colour. Air scatters blue light far more than red light, so blue ";
+/** The words after which the model keeps the second worker waiting, so that it can't finish before it is killed. */
+const SECOND_SAYS = "20";
 
-/** The model takes its time, so that there is a middle of its answer. */
+/** The model takes its time, so that the page can be reloaded while it speaks. */
 const env = { WORD_MS: "150", PORT: "0" };
 const stage = new Stage({
   env,
@@ -84,7 +86,7 @@ it("a chat completes its answer over a reload and two killed workers, and shows 
   expect(await died).toEqual([null, "SIGKILL"]);
 
   // The second is killed from outside, when it has said what the first cannot have said.
-  const second = stage.start(["worker", "flow.ts"]);
+  const second = stage.start(["worker", "flow.ts"], { STUCK_AFTER: SECOND_SAYS });
   await showsMore(page, FIRST_SAID.length);
   second.kill("SIGKILL");
   expect(await once(second, "exit")).toEqual([null, "SIGKILL"]);
