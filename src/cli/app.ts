@@ -63,9 +63,10 @@ async function find(verb: string): Promise<Listed> {
 
 /** The full name of the command that has this name in a group, such as `checkpoints prune`. */
 async function belowGroup(verb: string): Promise<string | undefined> {
-  for (const { name, load } of catalog) {
-    const found = await load();
-    if ("commands" in found && found.commands.some((one) => one.name === verb)) return `${name} ${verb}`;
+  for (const listed of catalog) {
+    const found = await listed.load();
+    if ("commands" in found && found.commands.some(({ name }) => name === verb))
+      return `${listed.name} ${verb}`;
   }
   return undefined;
 }
