@@ -47,6 +47,35 @@ function counting(): { readonly pool: PostgresPool; readonly take: () => Record<
   };
 }
 
+describe.skipIf(server.url === undefined)("the identity of a store on PostgreSQL", () => {
+  it("is asked for in one statement once the store is open, because workers ask before they take runs", async () => {
+    let asked = 0;
+    const inner = pool as unknown as PostgresPool;
+    const counted: PostgresPool = {
+      query: (config) => (asked++, inner.query(config)),
+      connect: () => (asked++, inner.connect()),
+    };
+    const store = await openPostgresStore({ pool: counted, schema });
+    const identity = await store.identity();
+    asked = 0;
+    expect(await store.identity()).toEqual(identity);
+    expect(asked).toBe(1);
+    await store.close();
+  });
+
+  it("is that of a new store when the schema was dropped and may be created", async () => {
+    const again = `${schema}-again`;
+    const store = await openPostgresStore({ pool: pool as unknown as PostgresPool, schema: again });
+    const before = await store.identity();
+    await pool.query(`DROP SCHEMA "${again}" CASCADE`);
+    const after = await store.identity();
+    expect(after.incarnation).not.toBe(before.incarnation);
+    expect(await store.identity()).toEqual(after);
+    await store.close();
+    await pool.query(`DROP SCHEMA "${again}" CASCADE`);
+  });
+});
+
 describe.skipIf(server.url === undefined)("the statements of a run on PostgreSQL", () => {
   const begin = async () => {
     const counted = counting();

@@ -41,6 +41,9 @@ const isSameTime = (error: unknown): boolean =>
 export const isRepeatable = (error: unknown): boolean =>
   ["40001", "40P01"].includes(codeOf(error)) || isSameTime(error);
 
+/** True when there is no such table or schema. */
+export const isMissing = (error: unknown): boolean => ["42P01", "3F000"].includes(codeOf(error));
+
 /** True for a fault of the server or the connection, as opposed to an invalid statement. */
 export function isOwnFault(error: unknown): boolean {
   const state = codeOf(error);

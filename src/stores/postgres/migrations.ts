@@ -2,9 +2,11 @@ import { badOption } from "../../core/check-options.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { StoreIdentity } from "../../core/store/contract.ts";
 import { newKey, restoration } from "../restoration.ts";
-import type { Database, Queryable } from "./queryable.ts";
+import { isMissing } from "./errors.ts";
+import type { Database, Queryable, Value } from "./queryable.ts";
 import { RECORD_NAMES } from "./record-tables.ts";
 import { MIGRATIONS } from "./schema.ts";
+import { type Checked, checkSettings, SETTINGS } from "./settings.ts";
 import { type Bind, CLOCK } from "./statement.ts";
 
 /** The schema: its plain name, and quoted with a dot as a prefix for table names. */
@@ -48,20 +50,43 @@ export const isSame = (at: string, { table, incarnation }: Opened, bind: Bind): 
 async function inspect(one: Queryable, { schema, at, name }: Place): Promise<Found> {
   const tables = await one.query(TABLES_FOUND, [schema, TABLES]);
   if (tables.length === 0) return { version: 0, identity: { incarnation: "", secret: "" } };
-  const foreign = new HoldfastError("HF-3006", {
-    file: name,
-    message: "It holds tables of another program.",
-  });
-  if (tables.length < TABLES.length) throw foreign;
-  const meta = new Map((await one.query(`SELECT key, value FROM ${at}meta`)) as [string, string][]);
+  if (tables.length < TABLES.length) throw foreign(name);
+  return foundIn(await one.query(`SELECT key, value FROM ${at}meta`), name);
+}
+
+function foundIn(rows: readonly (readonly Value[])[], name: string): Found {
+  const meta = new Map(rows as readonly [string, string][]);
   const version = Number(meta.get("schema"));
   const [incarnation, secret] = [meta.get("incarnation"), meta.get("secret")];
-  if (meta.get("application") !== "holdfast" || !(version > 0) || !incarnation || !secret) throw foreign;
+  if (meta.get("application") !== "holdfast" || !(version > 0) || !incarnation || !secret)
+    throw foreign(name);
   if (version > MIGRATIONS.length)
     throw new HoldfastError("HF-3005", { file: name, found: version, known: MIGRATIONS.length });
   const restoredAt = meta.get("restored_at");
   const since = restoredAt === undefined ? {} : { restoredAt: Number(restoredAt) };
   return { version, identity: { incarnation, secret, ...since } };
+}
+
+const foreign = (name: string): HoldfastError =>
+  new HoldfastError("HF-3006", { file: name, message: "It holds tables of another program." });
+
+/**
+ * The identity of a store that was open before, in one statement: workers ask before they take runs. `null` when it
+ * isn't as it was, so that everything has to be looked at again.
+ */
+export async function sameAgain(
+  one: Queryable,
+  { at, name }: Place,
+): Promise<(Checked & { readonly identity: StoreIdentity }) | null> {
+  const rows = await one.query(`SELECT key, value, ${SETTINGS} FROM ${at}meta`).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+  const [first] = rows;
+  if (!first) return null;
+  const checked = checkSettings(first.slice(2), name);
+  const { version, identity } = foundIn(rows, name);
+  return version === MIGRATIONS.length ? { ...checked, identity } : null;
 }
 
 /** Gives the store a new incarnation, using the server's clock. */

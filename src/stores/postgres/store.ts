@@ -32,13 +32,13 @@ import { changesIn, forgetForeign } from "./changes.ts";
 import { documentsIn } from "./documents.ts";
 import { isRepeatable, storeError } from "./errors.ts";
 import { countStatement, dueStatement, listRuns, schemaSize, toCount } from "./listing.ts";
-import { markRestored, type Opened, openedAs, type Place, prepare } from "./migrations.ts";
+import { markRestored, type Opened, openedAs, type Place, prepare, sameAgain } from "./migrations.ts";
 import { Notices } from "./notices.ts";
 import type { Database } from "./queryable.ts";
 import { readRecords, TABLES } from "./records.ts";
 import { renewBatch } from "./renew.ts";
 import { rowOf, toEntry, toRow } from "./rows.ts";
-import { checkServer } from "./settings.ts";
+import { type Checked, checkServer } from "./settings.ts";
 import { CLOCK } from "./statement.ts";
 import { transact } from "./transaction.ts";
 
@@ -106,17 +106,24 @@ export class PostgresStore implements Store {
 
   identity(): Promise<StoreIdentity> {
     return this.#call(async (database) => {
-      const { durability, doubt } = await checkServer(database, this.#place.name);
-      this.#durability = this.#setup.isVolatile ? "none" : durability;
-      if (doubt !== undefined && !this.#hasWarned) {
-        this.#setup.logger.warn("acknowledged writes may not survive a power loss", { doubt });
-        this.#hasWarned = true;
-      }
-      const identity = await prepare(database, this.#place, this.#setup.create);
-      if (this.#setup.create) await forgetForeign(database, this.#place.at);
-      this.#opened ??= await openedAs(database, this.#place);
-      return identity;
+      const again = this.#opened && (await sameAgain(database, this.#place));
+      this.#warn(again ?? (await checkServer(database, this.#place.name)));
+      return again ? again.identity : this.#prepared(database);
     });
+  }
+
+  async #prepared(database: Database): Promise<StoreIdentity> {
+    const identity = await prepare(database, this.#place, this.#setup.create);
+    if (this.#setup.create) await forgetForeign(database, this.#place.at);
+    this.#opened ??= await openedAs(database, this.#place);
+    return identity;
+  }
+
+  #warn({ durability, doubt }: Checked): void {
+    this.#durability = this.#setup.isVolatile ? "none" : durability;
+    if (doubt === undefined || this.#hasWarned) return;
+    this.#setup.logger.warn("acknowledged writes may not survive a power loss", { doubt });
+    this.#hasWarned = true;
   }
 
   now(): Promise<number> {
