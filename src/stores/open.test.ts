@@ -2,6 +2,8 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { inspect } from "node:util";
+import { PGlite } from "@electric-sql/pglite";
+import { Client } from "pg";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { sharedDynamo } from "../../test/support/services/dynamodb.ts";
 import { sharedPostgres } from "../../test/support/services/postgres.ts";
@@ -61,6 +63,35 @@ describe("a store's URL", () => {
       expect(store.name).toBe("postgres");
       await store.close();
     }
+  });
+
+  it("names the schema that other programs find the tables of the documents in (S0-24, S2-11)", async () => {
+    const folder = path.join(root, "schema");
+    const store = await openStore(`pglite:${folder}?schema=public`);
+    await accepted(store, creation());
+    await store.close();
+    // What is beside the data is the lock.
+    const db = new PGlite(path.join(folder, "data"));
+    expect((await db.query("SELECT count(*)::int AS n FROM agent_checkpoints")).rows).toEqual([{ n: 0 }]);
+    expect((await db.query("SELECT count(*)::int AS n FROM workflow_checkpoints")).rows).toEqual([{ n: 0 }]);
+    expect((await db.query("SELECT id FROM runs")).rows).toHaveLength(1);
+    await db.close();
+    expect(await failure(`pglite:${folder}?schema=`)).toMatchObject({ code: "HF-1003" });
+  }, 120_000);
+
+  it.skipIf(server.url === undefined)("takes the schema out of the settings of PostgreSQL", async () => {
+    const cache = encodeURIComponent("redis://127.0.0.1:1");
+    const client = new Client({ connectionString: server.url });
+    await client.connect();
+    for (const [schema, url] of [
+      ["open_a", `${server.url}?schema=open_a&application_name=a`],
+      ["open_b", `tiered:${server.url}?cache=${cache}&schema=open_b`],
+    ]) {
+      await (await openStore(String(url))).close();
+      const { rows } = await client.query(`SELECT count(*)::int AS n FROM ${schema}.agent_checkpoints`);
+      expect(rows).toEqual([{ n: 0 }]);
+    }
+    await client.end();
   });
 
   it.skipIf(dynamo.server === undefined)(

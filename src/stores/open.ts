@@ -16,8 +16,11 @@ export interface OpenStoreOptions {
 
 type Opener = (url: string, logger: Logger) => Promise<Store>;
 
-const openPostgres: Opener = async (url, logger) =>
-  (await import("./postgres/index.ts")).openPostgresStore({ connectionString: url, logger });
+const openPostgres: Opener = async (url, logger) => {
+  const { rest, schema } = schemaIn(url);
+  const { openPostgresStore } = await import("./postgres/index.ts");
+  return openPostgresStore({ connectionString: rest, ...schema, logger });
+};
 
 const openRedis: Opener = async (url, logger) =>
   (await import("./redis/index.ts")).openRedisStore({ url, logger });
@@ -31,8 +34,10 @@ const OPENERS: Readonly<Record<string, Opener>> = {
   },
   postgres: openPostgres,
   postgresql: openPostgres,
-  pglite: async (url, logger) =>
-    (await import("./pglite/index.ts")).openPgliteStore({ folder: pathIn(url), logger }),
+  pglite: async (url, logger) => {
+    const { rest, schema } = schemaIn(url);
+    return (await import("./pglite/index.ts")).openPgliteStore({ folder: pathIn(rest), ...schema, logger });
+  },
   redis: openRedis,
   rediss: openRedis,
   file: async (url, logger) =>
@@ -42,6 +47,8 @@ const OPENERS: Readonly<Record<string, Opener>> = {
     const { primary, cache } = tiersIn(url);
     const { openRedisCache } = await import("./redis/index.ts");
     const { createTieredStore } = await import("./tiered/index.ts");
+    // A cache that is away fails no call, so nobody would hear that its driver was never installed.
+    await (await import("./redis/driver.ts")).load();
     return createTieredStore({
       primary: await openStore(primary, { logger }),
       cache: openRedisCache({ url: cache }),
@@ -57,6 +64,7 @@ const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
  * Opens the store that a URL names: `sqlite:./runs.db` or a path that ends in `.db`, `postgres://user@host/database`,
  * `pglite:./folder`, `redis://host`, `file:./folder`, `dynamodb://region/table`, `memory:`; or one of them with a Redis
  * cache beside it, `tiered:postgres://host/database?cache=redis%3A%2F%2Fhost`. Loads only what that store needs.
+ * `?schema=public` puts the tables of PostgreSQL and PGlite into a schema other than `holdfast`.
  *
  * @example
  * ```ts
@@ -112,14 +120,27 @@ function tableIn(url: string): { table: string; region?: string; endpoint?: stri
 /** The primary's URL has an extra parameter, which is removed: the encoded URL of the cache. */
 function tiersIn(url: string): { primary: string; cache: string } {
   const whole = url.slice(url.indexOf(":") + 1);
-  const [setting, before, encoded = ""] = /([?&])cache=([^&]*)/.exec(whole) ?? [];
-  const cache = decoded(encoded);
-  if (setting === undefined || before === undefined || !/^rediss?:/i.test(cache))
+  const { rest, value = "" } = takeOut(whole, /([?&])cache=([^&]*)/);
+  if (!/^rediss?:/i.test(value))
     throw invalid("a tiered store names its cache, as in tiered:postgres://host/db?cache=redis%3A%2F%2Fhost");
   if (/^tiered:/i.test(whole)) throw invalid("a tiered store holds its runs in a store that is not tiered");
-  const rest = whole.slice(whole.indexOf(setting) + setting.length);
-  const primary = whole.slice(0, whole.indexOf(setting)) + (rest === "" ? "" : before + rest.slice(1));
-  return { primary, cache };
+  return { primary: rest, cache: value };
+}
+
+/** `?schema=public` names the schema of the tables. The driver would ignore it. */
+function schemaIn(url: string): { rest: string; schema: { schema?: string } } {
+  const { rest, value } = takeOut(url, /([?&])schema=([^&]*)/);
+  if (value === "") throw invalid("a schema must have a name, such as ?schema=public");
+  return { rest, schema: value === undefined ? {} : { schema: value } };
+}
+
+/** The URL without a parameter, and what that was. */
+function takeOut(url: string, parameter: RegExp): { rest: string; value?: string } {
+  const [whole, before, encoded = ""] = parameter.exec(url) ?? [];
+  if (whole === undefined || before === undefined) return { rest: url };
+  const after = url.slice(url.indexOf(whole) + whole.length);
+  const rest = url.slice(0, url.indexOf(whole)) + (after === "" ? "" : before + after.slice(1));
+  return { rest, value: decoded(encoded) };
 }
 
 function decoded(text: string): string {

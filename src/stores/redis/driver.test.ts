@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
+import { openStore } from "../open.ts";
 import { storeError } from "./errors.ts";
 import { openRedisStore } from "./index.ts";
 
@@ -9,6 +10,12 @@ vi.mock("redis", () => {
 describe("a URL without the package redis", () => {
   it("is answered with how to install it", async () => {
     const failure = await openRedisStore({ url: "redis://localhost" }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: "HF-3015", fix: "npm install redis" });
+  });
+
+  it("is answered in the same way when Redis is only to be the cache of a tiered store", async () => {
+    const url = `tiered:memory:?cache=${encodeURIComponent("redis://localhost")}`;
+    const failure = await openStore(url).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: "HF-3015", fix: "npm install redis" });
   });
 });

@@ -62,7 +62,8 @@ const settings = (state: { readonly isUp: boolean }) => ({
 
 const ignore = (): void => undefined;
 
-async function load(): Promise<Package> {
+/** Throws HF-3015 when the package isn't installed. */
+export async function load(): Promise<Package> {
   try {
     return await import("redis");
   } catch (error) {
