@@ -40,6 +40,7 @@ export class KeptCheckpoints {
   #rule: Keep | undefined;
   #epoch: number | undefined;
   #phase = "";
+  #isTeam = false;
   #from: number | undefined;
   #isTrimmed = false;
   /** The number of positions inside of each step, iteration or branch under way. */
@@ -107,8 +108,7 @@ export class KeptCheckpoints {
         return event.meta.keep && this.#trim(event.meta.keep);
       default:
     }
-    if (event.kind === "checkpoint_marked" && PHASES.includes(event.meta.trigger))
-      this.#phase = event.meta.label;
+    if (event.kind === "checkpoint_marked") this.#enterPhase(event);
     if (!isCheckpoint(event)) return;
     const { seq, step, at } = event;
     const isLoop = event.kind === "loop_advanced";
@@ -124,6 +124,15 @@ export class KeptCheckpoints {
       for (const holder of around(step)) this.#inside.set(holder, (this.#inside.get(holder) ?? 0) + 1);
     this.#places.push({ seq, at, step, isLoop, isMark, phase, part, isUnit: true });
     if (this.#rule) this.#trim(this.#rule);
+  }
+
+  /** A phase is called as its mark is. The phases of a team are loops, and each of them has marks of many names. */
+  #enterPhase(mark: JournalEvent & { readonly kind: "checkpoint_marked" }): void {
+    const { label, trigger, record } = mark.meta;
+    const loop = record === "phase_checkpoints" ? phaseOf(mark) : "";
+    this.#isTeam ||= loop !== "";
+    if (loop !== "") this.#phase = loop;
+    else if (!this.#isTeam && PHASES.includes(trigger)) this.#phase = label;
   }
 
   /** A position that ends nothing is a checkpoint as long as it is named or pinned. */
