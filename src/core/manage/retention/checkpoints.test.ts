@@ -113,6 +113,28 @@ describe("retention between checkpoints", () => {
     expect(await codeOf(stateAt(lab.store, "a", all[Math.floor(all.length / 2) - 21]))).toBe("HF-1023");
   });
 
+  it("drops the rows of checkpoints that made room for others while the run went on (S4-07)", async () => {
+    const lab = createLab();
+    const analysis_id = "550e8400-e29b-41d4-a716-446655440000";
+    const agent = workflow("agent", async (ctx) => {
+      for (const progress_pct of [25, 50, 75, 100]) {
+        await ctx.step(`to ${progress_pct}`, () => progress_pct);
+        const row = { stock_ticker: "AAPL", agent_type: "x", analysis_id, progress_pct };
+        await ctx.checkpoint(`at ${progress_pct}`, { record: { table: "agent_checkpoints", row } });
+      }
+    });
+    const engine = lab.engine([agent], { retention: { keepLast: 4 } });
+    await run(lab, engine, agent, "a");
+    await lab.drive(engine.retention.prune({ keepLast: 4 }));
+    const rows = (await lab.store.records?.("a")) ?? [];
+    const kept = new Set(await checkpointsOf(lab.store, "a"));
+    expect(rows.map(({ row }) => row["progress_pct"])).toEqual([75, 100]);
+    expect(rows.filter(({ seq }) => !kept.has(seq))).toEqual([]);
+    const again = await lab.drive(engine.retention.prune({ keepLast: 4 }));
+    expect(again.runs).toEqual([]);
+    await verify(lab.store, "a");
+  });
+
   it("keeps what a pinned checkpoint needs until it is let go", async () => {
     const lab = createLab();
     const flow = chat(120);

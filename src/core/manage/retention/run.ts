@@ -161,7 +161,9 @@ export class RunPruner {
 
   /** The checkpoints that the policy drops. None for a run that a person wants to examine. */
   async #outside(row: RunRow): Promise<ReadonlySet<number>> {
-    return this.#scan.checkpoints.outside((await this.#keepOf(row)) ?? { last: Infinity });
+    const { checkpoints, stale } = this.#scan;
+    const lost = checkpoints.outside((await this.#keepOf(row)) ?? { last: Infinity });
+    return checkpoints.tags.get(WHOLE_RUN)?.pinned ? lost : new Set([...lost, ...stale]);
   }
 
   async #keepOf({ id, workflow }: RunRow): Promise<Keep | undefined> {

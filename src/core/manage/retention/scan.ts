@@ -33,6 +33,8 @@ export class JournalScan {
   /** The records of its checkpoints: where each event stands, and the blob that holds its value, if any. */
   readonly records: { readonly seq: number; readonly entry: number; readonly blob: string | undefined }[] =
     [];
+  /** Those of them that no earlier pass has dropped. */
+  #left: number[] = [];
   /** The position of the newest event read. */
   seq = 0;
   /** The blob that holds the run's input, when it is one. */
@@ -89,10 +91,27 @@ export class JournalScan {
         this.snapshots.push({ seq: event.seq, blob });
         break;
       case "checkpoint_marked":
-        if (event.meta.record) this.records.push({ seq: event.seq, entry, blob });
+        if (!event.meta.record) break;
+        this.records.push({ seq: event.seq, entry, blob });
+        this.#left.push(event.seq);
+        break;
+      case "values_dropped":
+        if (event.meta.all || event.meta.keep) this.#left = this.#left.filter(this.#keeps());
         break;
       default:
     }
+  }
+
+  #keeps(): (seq: number) => boolean {
+    const kept = new Set(this.checkpoints.positions);
+    return (seq) => kept.has(seq);
+  }
+
+  /** Records of checkpoints that the rule of a claim has let go as others were added. Nobody has dropped them yet. */
+  get stale(): readonly number[] {
+    if (this.#left.length === 0) return [];
+    const keeps = this.#keeps();
+    return this.#left.filter((seq) => !keeps(seq));
   }
 
   /** True when the event at `seq` has a value, here or in a blob. */
