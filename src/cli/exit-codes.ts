@@ -84,6 +84,7 @@ const EXCEPTIONS: Partial<Record<ErrorCode, ExitCode>> = {
   "HF-4303": EXIT.notFound,
   "HF-4308": EXIT.notFound,
   "HF-4310": EXIT.notFound,
+  "HF-4508": EXIT.notFound,
   "HF-4311": EXIT.owned,
   "HF-4312": EXIT.refused,
   "HF-4313": EXIT.refused,

@@ -36,7 +36,7 @@ export const checkpointerErrors = entries({
     what: "The {store} store has no archive for checkpoints.",
     why: "Only PostgreSQL, PGlite and SQLite have the table agent_checkpoints_archive.",
     safe: UNCHANGED,
-    fix: "Use one of these stores, or leave out archive: true.",
+    fix: "Use one of these stores, or leave out archive: true and archiveRecords: true.",
   },
   "HF-4506": {
     what: "createAgent returned no agent for type {agent}.",
@@ -49,5 +49,11 @@ export const checkpointerErrors = entries({
     why: "Somebody completed, cancelled or deleted them since this process last saved or restored the agent.",
     safe: "This save wasn't written.",
     fix: "To start over, delete what is left with cleanup({analysis}) and use a new AgentCheckpointer.",
+  },
+  "HF-4508": {
+    what: "Run {run} is continued by the program that saves it.",
+    why: "AgentCheckpointer or CheckpointManager wrote it, state by state. There is no workflow that could be run.",
+    safe: "The run is unchanged, and nothing was started.",
+    fix: "Start that program again. It restores what was saved here.",
   },
 });

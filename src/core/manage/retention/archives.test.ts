@@ -49,3 +49,29 @@ describe("an archive that is built in", () => {
     await lab.drive(engine.close());
   });
 });
+
+describe("the archive table", () => {
+  const agent = workflow("agent", async (ctx) => {
+    const row = {
+      stock_ticker: "AAPL",
+      agent_type: ctx.runId,
+      analysis_id: "550e8400-e29b-41d4-a716-446655440000",
+    };
+    for (const progress_pct of [50, 100])
+      await ctx.checkpoint(`at ${progress_pct}`, {
+        record: { table: "agent_checkpoints", row: { ...row, progress_pct } },
+      });
+  });
+
+  it("must be there: a store without it refuses the policy, and drops nothing", async () => {
+    const lab = createLab();
+    const engine = lab.engine([agent]);
+    await run(lab, engine, agent, "a");
+    const policy = { maxAge: 0, workflows: { other: { archiveRecords: true } } } as const;
+    await expect(lab.drive(engine.retention.prune(policy))).rejects.toMatchObject({ code: "HF-4505" });
+    await expect(lab.drive(engine.retention.preview(policy))).rejects.toMatchObject({ code: "HF-4505" });
+    expect(() => lab.engine([agent], { retention: policy })).toThrow("no archive for checkpoints");
+    expect(await lab.store.records?.("a")).toHaveLength(2);
+    await lab.drive(engine.close());
+  });
+});

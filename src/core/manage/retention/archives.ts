@@ -1,7 +1,15 @@
+import { HoldfastError } from "../../errors.ts";
 import { checkStore } from "../../store/check-store.ts";
 import type { Blob, Entry, Store } from "../../store/contract.ts";
 import { BundleWriter } from "../transfer/bundle.ts";
 import type { Archive, ArchiveBundle } from "./archive.ts";
+import type { PolicyRules } from "./policy.ts";
+
+/** Refuses rules that move rows to a table that the store doesn't have (HF-4505): the rows would be lost. */
+export function checkArchiveTable({ name, capabilities }: Store, { every }: PolicyRules): void {
+  if (capabilities.archives === true || every.every(({ archiveRecords }) => archiveRecords !== true)) return;
+  throw new HoldfastError("HF-4505", { store: name });
+}
 
 /**
  * An archive that is another store, such as tables in another schema: each run is copied as it is. A run that is there

@@ -2,6 +2,7 @@ import { checkNumber } from "../../check-options.ts";
 import { defined } from "../../defined.ts";
 import type { EventKind, JournalEvent, Keep } from "../../journal/events.ts";
 import type { EngineParts } from "../../journal/parts.ts";
+import { checkArchiveTable } from "./archives.ts";
 import { limitCopies } from "./cache.ts";
 import type { RetentionOptions } from "./policy.ts";
 import { keepOf, type PolicyRules, type RetentionPolicy, readPolicy } from "./policy.ts";
@@ -54,10 +55,11 @@ export class RetentionLoop {
   #hasPassed = false;
   #passing: Promise<void> = Promise.resolve();
 
-  /** Refuses a policy or an interval that isn't valid (HF-1003), or that the store can't apply (HF-1033). */
+  /** Refuses a policy or an interval that isn't valid (HF-1003), or that the store can't apply (HF-1033, HF-4505). */
   constructor(parts: EngineParts, { policy, sweepMs = HOUR }: RetentionLoopOptions) {
     this.#parts = parts;
     this.#rules = readPolicy(policy);
+    checkArchiveTable(parts.store, this.#rules);
     const withoutEffect = limitCopies(parts.store, this.#rules, true);
     if (withoutEffect.length > 0)
       parts.ports.logger.info("rules of the retention preset without effect: the store has no cache", {

@@ -50,7 +50,10 @@ export interface RetentionRules {
    * the run is dropped. After a crash it may get the same run again, with the same content.
    */
   readonly archive?: Archive;
-  /** With `true`, dropped rows of `agent_checkpoints` move to `agent_checkpoints_archive`. Default false. */
+  /**
+   * With `true`, dropped rows of `agent_checkpoints` move to `agent_checkpoints_archive`. A store without that table
+   * refuses it (HF-4505). Default false.
+   */
   readonly archiveRecords?: boolean;
   /** How long the archive may take for one run before it is aborted. Default 10 min. */
   readonly archiveTimeout?: Duration;

@@ -7,6 +7,7 @@ import type { EngineParts } from "../../journal/parts.ts";
 import type { Store } from "../../store/contract.ts";
 import { everyRun } from "../../store/query.ts";
 import type { Run, RunRow, RunStatus } from "../../types.ts";
+import { checkArchiveTable } from "./archives.ts";
 import { limitCopies } from "./cache.ts";
 import { forksInUse, type Tombstone, tombstones } from "./erase.ts";
 import { pinRun } from "./pin.ts";
@@ -81,6 +82,7 @@ export async function retain(
   checkAct(options);
   const limit = options.limit === undefined ? Infinity : checkWhole("limit", options.limit);
   const batch = checkWhole("batch", options.batch ?? 500);
+  checkArchiveTable(parts.store, rules);
   const report = new ReportDraft(limitCopies(parts.store, rules, writes));
   const status = concerned(rules);
   if (status?.length === 0) return report.finish();
