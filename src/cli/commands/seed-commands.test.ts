@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -50,6 +51,8 @@ const DOCUMENT = {
   ],
   metrics: { elapsed_time: 185.4, api_calls: 42, tokens_used: 18500, memory_peak: 512.3 },
 };
+
+const TEAM_MODULE = new URL("../../team/index.ts", import.meta.url).href;
 
 let folder: CliFolder;
 let entries: string;
@@ -126,6 +129,45 @@ export const phased = { name: "phased", version: "1", schema: 1, migrations: [],
     const text = readFileSync(join(folder.path, healthy), "utf8");
     folder.write(`hurt/${file}`, text.replace('"api_calls": 1', '"api_calls": 7'));
     expect((await check(`hurt/${file}`)).code).toBe(6);
+  });
+});
+
+describe("a team with the document's configuration", () => {
+  const TEAM = `
+const phase = (n) => ({ name: "phase" + n,
+  orchestrator: { name: "atlas", run: async (one) => { for (let i = 0; i < 6; i++) await one.createCheckpoint(); } },
+  specialists: [defineAgent({ type: "mercury_" + n, version: "1.0",
+    subtasks: [{ name: "write", deliverable: "draft", target: "files", run: () => "draft" }] })] });
+export const team = defineTeam({ name: "example_task", phases: [phase(1), phase(2)],
+  checkpoint_config: {}, recovery_config: {}, performance_config: {} });
+`;
+  const own = cliFolder();
+  afterAll(() => own.remove());
+  beforeAll(() => void (process.env["HOLDFAST_KEYS"] = `k1:${randomBytes(32).toString("base64")}`));
+  afterAll(() => void delete process.env["HOLDFAST_KEYS"]);
+  const run = (line: string) => own.run(line);
+
+  it("has five checkpoints for each phase, encrypted, and each is restored and whole (S4-07, S4-19, S4-27)", async () => {
+    own.write("flow.ts", `import { defineAgent, defineTeam } from ${JSON.stringify(TEAM_MODULE)};${TEAM}`);
+    const ran = await run("run flow.ts --id t1");
+    expect([ran.code, ran.stderr]).toEqual([0, expect.stringContaining("completed")]);
+    const listed = (await run("list-checkpoints --task=t1 --json")).json<{
+      checkpoints: { id: string; phase: string }[];
+    }>().checkpoints;
+    for (const phase of ["phase1", "phase2"])
+      expect(listed.filter((one) => one.phase === phase)).toHaveLength(5);
+    for (const { id } of listed) expect((await run(`checkpoints show ${id}`)).code, id).toBe(0);
+    const place = join(own.path, "outputs/example_task/checkpoints/runs/t1");
+    const files = readdirSync(place).filter((name) => name.startsWith("checkpoint_phase"));
+    expect(files.filter((name) => name.includes("_phase1_")).length).toBeLessThanOrEqual(5);
+    for (const file of files) {
+      const { code, stdout } = await run(`validate-checkpoint --file=${file}`);
+      expect([code, stdout]).toEqual([0, expect.stringMatching(/encrypted values[\s\S]*checksum is right/)]);
+    }
+    const [file = ""] = files;
+    const text = readFileSync(join(place, file), "utf8");
+    own.write(`hurt/${file}`, text.replace('"phase": 1', '"phase": 2'));
+    expect((await run(`validate-checkpoint --file=hurt/${file}`)).code).toBe(6);
   });
 });
 
@@ -206,6 +248,7 @@ describe("validate, given a file", () => {
     }
     expect((await check("missing.json")).code).toBe(4);
     expect((await folder.run("validate-checkpoint")).code).toBe(2);
+    expect((await folder.run("validate-checkpoint --file=")).code).toBe(2);
   });
 
   it("checks bundles as before, whatever they are called", async () => {

@@ -50,7 +50,7 @@ export const validateFile = defineCommand({
   examples: ["validate-checkpoint --file=checkpoint_phase2_20240102.json"],
   async run(context) {
     const { file } = context.options;
-    if (file === undefined)
+    if (file === undefined || file === "")
       throw usage(
         "the file is missing",
         "Name it with --file.",

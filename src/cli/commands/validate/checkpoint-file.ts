@@ -3,7 +3,11 @@ import { basename } from "node:path";
 import { isRecord } from "../../../core/check-options.ts";
 import { HoldfastError } from "../../../core/errors.ts";
 import { parseEntry } from "../../../core/journal/journal.ts";
-import { checkCheckpointJson, looksLikeCheckpoint } from "../../../core/manage/checkpoints/check-format.ts";
+import {
+  checkCheckpointJson,
+  looksLikeCheckpoint,
+  unsealedPart,
+} from "../../../core/manage/checkpoints/check-format.ts";
 import type { CheckpointJson } from "../../../core/phase-checkpoint.ts";
 import { parseJson } from "../../../core/values/bounded-json.ts";
 import { ParseBudget } from "../../../core/values/parse-budget.ts";
@@ -142,16 +146,19 @@ function judgeCheckpoint(value: Readonly<Record<string, unknown>>, bytes: Buffer
   // An export has none, and the document's own example neither.
   const checked = "checksum" in value ? checkPhaseFile(bytes) : undefined;
   if (checked && !checked.ok) return broken([`${capital(checked.problem)}.`], false);
-  const problems = checkCheckpointJson(value);
+  // Only a store seals values, and its files have a checksum.
+  const { json, sealed } = checked ? unsealedPart(value) : { json: value, sealed: false };
+  const problems = checkCheckpointJson(json);
   if (problems.length > 0) return broken(problems, false);
-  const { checkpoint_id, workflow_id, phase, status, agents } = value as unknown as CheckpointJson;
+  const { checkpoint_id, workflow_id, phase, status, agents } = json as unknown as CheckpointJson;
   const at = checked?.runId === undefined ? "" : `, ${checked.runId}@${checked.position}`;
+  const inside = sealed ? "encrypted values" : plural(Object.keys(agents).length, "agent");
   return {
     kind: "whole",
     of: "checkpoint",
     id: checkpoint_id,
     told: [
-      `run ${workflow_id}, phase ${phase}, ${status}, ${plural(Object.keys(agents).length, "agent")}${at}`,
+      `run ${workflow_id}, phase ${phase}, ${status}, ${inside}${at}`,
       checked?.sealed
         ? "its checksum is right"
         : "it has no checksum: its fields are right, its values can't be proven",

@@ -20,6 +20,19 @@ export function checkCheckpointJson(value: unknown): readonly string[] {
   return [...problemsOf(value)];
 }
 
+const VALUES = ["agents", "decisions", "metrics"] as const;
+
+/** The checkpoint as far as it can be read without a key: an encrypted store seals the values of its files. */
+export function unsealedPart(value: Json): { readonly json: Json; readonly sealed: boolean } {
+  const blank = { agents: {}, decisions: [], metrics: {} };
+  const sealed = VALUES.filter((key) => isSealedValue(value[key]));
+  const open = Object.fromEntries(sealed.map((key) => [key, blank[key]]));
+  return { json: { ...value, ...open }, sealed: sealed.length > 0 };
+}
+
+const isSealedValue = (value: unknown): boolean =>
+  isRecord(value) && typeof value["sealed"] === "string" && Object.keys(value).length === 1;
+
 /** True for an object that is meant to be such a checkpoint, healthy or not. */
 export const looksLikeCheckpoint = (value: Readonly<Record<string, unknown>>): boolean =>
   ["checkpoint_id", "workflow_id", "agents", "decisions", "metrics"].filter((key) => key in value).length >=
