@@ -43,6 +43,16 @@ describe("loading a workflow file", () => {
     });
   });
 
+  it("finds the default export of a TypeScript file in a CommonJS project", async () => {
+    folder.write("plain/package.json", "{}");
+    const file = folder.write(
+      "plain/flow.ts",
+      "export default { one: 1 as number };\nexport const two = 2;\n",
+    );
+    const loaded = await loadModule(file, { native: undefined });
+    expect(loaded).toMatchObject({ default: { one: 1 }, two: 2 });
+  });
+
   it("takes tsx for what Node cannot load by itself (R4)", async () => {
     folder.write("helper.ts", "export const one: number = 1;\n");
     const file = folder.write(

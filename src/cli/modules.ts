@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, extname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { isRecord } from "../core/check-options.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { placeInCode } from "./view/code-place.ts";
 
@@ -37,7 +38,7 @@ export async function loadModule(file: string, loading: Loading = {}): Promise<M
   const native = "native" in loading ? loading.native : stripsTypes() ? plain : undefined;
   const read = TYPESCRIPT.includes(extname(file)) ? await typescriptReader(file, native) : plain;
   try {
-    return await inTime(read(pathToFileURL(file).href), file, loading);
+    return exportsIn(await inTime(read(pathToFileURL(file).href), file, loading));
   } catch (error) {
     if (HoldfastError.is(error, "HF-4320") || HoldfastError.is(error, "HF-4322")) throw error;
     if (isAwaitInCommonJs(error))
@@ -46,6 +47,12 @@ export async function loadModule(file: string, loading: Loading = {}): Promise<M
     const message = `${messageOf(error)}${place === undefined ? "" : ` (${place})`}`;
     throw new HoldfastError("HF-4307", { file, message }, { cause: error });
   }
+}
+
+/** In a CommonJS project, what a TypeScript file exports arrives as the default of a module around it. */
+function exportsIn(module: Module): Module {
+  const { default: inner } = module;
+  return isRecord(inner) && inner["__esModule"] === true ? { ...module, ...inner } : module;
 }
 
 export const noFile = (file: string): HoldfastError => new HoldfastError("HF-4321", { file });
