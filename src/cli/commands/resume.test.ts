@@ -1,5 +1,9 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { FLOWS, hooks, useFlows } from "../../../test/support/cli-flows.ts";
+import { createStockAgent, type StockAgent, stockAgent } from "../../../test/support/stock-agent.ts";
+import { openSqliteStore } from "../../stores/sqlite/index.ts";
+import { AgentCheckpointer } from "../../team/index.ts";
 
 const folder = useFlows();
 
@@ -33,6 +37,18 @@ describe("holdfast resume", () => {
     expect((await folder.run("resume r2 --plan")).stdout).toMatch(
       /compose … est\. \S+ \(as the run before\)/,
     );
+  });
+
+  it("names the program for a run that has no workflow, because an agent's object is saved in it", async () => {
+    const store = await openSqliteStore({ file: join(folder.path, ".holdfast/holdfast.db") });
+    const checkpointer = new AgentCheckpointer<StockAgent>({ store, createAgent: createStockAgent });
+    const agent = stockAgent("550e8400-e29b-41d4-a716-446655440000");
+    await checkpointer.saveCheckpoint(agent, agent.doNext());
+    await checkpointer.saveFailure(agent, new Error("rate limit"));
+    await checkpointer.close();
+    await store.close();
+    const { code, stderr } = await folder.run(`resume ${agent.analysisId}-${agent.agentType}`);
+    expect([code, stderr]).toEqual([4, expect.stringContaining("Start that program again")]);
   });
 
   it("goes on, and says what was reused and saved (S3-36)", async () => {
