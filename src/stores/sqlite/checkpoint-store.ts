@@ -12,8 +12,11 @@ export type CheckpointData = Omit<FlowCheckpointRow, "id" | "in_progress" | "upd
   readonly updated_at: string;
 };
 
-/** A checkpoint to save. `updated_at` is now unless given. */
-export type CheckpointToSave = Omit<CheckpointData, "updated_at"> & { readonly updated_at?: string };
+/** A checkpoint to save. Times are dates or ISO texts; `updated_at` is now unless given. */
+export type CheckpointToSave = Omit<CheckpointData, "created_at" | "updated_at"> & {
+  readonly created_at: string | Date;
+  readonly updated_at?: string | Date;
+};
 
 const NAMES = Object.keys(COLUMNS.checkpoints);
 const SAVE = `INSERT INTO checkpoints (${NAMES.join(", ")}) VALUES (${NAMES.map(() => "?").join(", ")})
@@ -53,8 +56,9 @@ export class SQLiteCheckpointStore {
 
   /** Saves a checkpoint, replacing the one with the same id. */
   async save(data: CheckpointToSave): Promise<void> {
-    const { checkpoint_id: id, updated_at = new Date().toISOString(), ...rest } = data;
-    const { row } = checkRecord({ table: "checkpoints", row: { ...rest, id, updated_at } });
+    const { checkpoint_id: id, created_at, updated_at = new Date(), ...rest } = data;
+    const times = { created_at: isoText(created_at), updated_at: isoText(updated_at) };
+    const { row } = checkRecord({ table: "checkpoints", row: { ...rest, ...times, id } });
     await this.#use((db) => db.prepare(SAVE).run(...NAMES.map((name) => toSql(name, row[name] ?? null))));
   }
 
@@ -111,6 +115,10 @@ export class SQLiteCheckpointStore {
     return { db, driver };
   }
 }
+
+/** An invalid date stays what it is, and is refused with the other values that the column can't hold. */
+const isoText = (time: string | Date): unknown =>
+  time instanceof Date && Number.isFinite(time.getTime()) ? time.toISOString() : time;
 
 const isJson = (name: string): boolean => ["json", "names"].includes(COLUMNS.checkpoints[name]?.kind ?? "");
 

@@ -207,6 +207,12 @@ describe("SQLiteCheckpointStore", () => {
     await checkpoints.delete("n2");
     await checkpoints.delete("never");
     expect(await ids("own")).toEqual(["n3"]);
+    const time = new Date(1_800_000_000_000);
+    await checkpoints.save(data("dated", { workflow_name: "dates", created_at: time, updated_at: time }));
+    const text = time.toISOString();
+    expect(await checkpoints.load("dated")).toMatchObject({ created_at: text, updated_at: text });
+    const never = checkpoints.save(data("never", { created_at: new Date(Number.NaN) }));
+    await expect(never).rejects.toMatchObject({ code: "HF-3070" });
     await checkpoints.close();
     const again = new SQLiteCheckpointStore(join(folder, "own", "own.db"));
     expect(await again.load("n3")).toMatchObject({ workflow_name: "own" });
