@@ -35,6 +35,8 @@ const KEYS: Readonly<Record<keyof DAGTask, (value: unknown) => string | undefine
     value === undefined || typeof value === "boolean" ? undefined : "its speculative must be true or false",
 };
 
+const NAMELESS = "A task without an id";
+
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
 
 function isName(value: unknown): boolean {
@@ -48,7 +50,7 @@ function isName(value: unknown): boolean {
 
 /** The task, if its shape is right (HF-4550). */
 export function checkTask(given: unknown): DAGTask {
-  const id = isRecord(given) && isText(given["id"]) ? given["id"] : "A task without an id";
+  const id = isRecord(given) && isText(given["id"]) ? given["id"] : NAMELESS;
   if (!isRecord(given)) throw badTask(id, "it must be an object");
   checkParts(id, given, (key) => KEYS[key](given[key]));
   return given as unknown as DAGTask;
@@ -78,4 +80,4 @@ function checkParts(
 }
 
 const badTask = (task: string, problem: string): HoldfastError =>
-  new HoldfastError("HF-4550", { task: task.slice(0, 128), problem });
+  new HoldfastError("HF-4550", { task: task === NAMELESS ? task : `Task ${task.slice(0, 128)}`, problem });

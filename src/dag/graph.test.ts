@@ -55,7 +55,11 @@ describe("a graph of tasks", () => {
       { id: "a", tool: "t", depends_on: ["b"] },
     ];
     for (const one of bad) expect(problemOf([one]), JSON.stringify(one)).toMatchObject({ code: "HF-4550" });
-    for (const one of [undefined, "tasks", {}]) expect(problemOf(one)).toMatchObject({ code: "HF-4550" });
+    const nothing = "The DAG isn't valid: it has no list of tasks.";
+    for (const one of [undefined, "tasks", {}]) expect(problemOf(one)).toMatchObject({ message: nothing });
+    expect(problemOf([{ id: "a", tool: "t", depends_on: [] }])).toMatchObject({
+      message: "Task a isn't valid: there is no key depends_on (did you mean dependsOn?).",
+    });
     expect(problemOf([{ id: "a", tool: "t", depends_on: [] }])).toMatchObject({
       message: expect.stringContaining("did you mean dependsOn") as string,
     });

@@ -5,10 +5,10 @@ const NOT_RUN = "Nothing of the DAG was run.";
 /** 455x: DAGs, their commands and their checkpoints. */
 export const dagErrors = entries({
   "HF-4550": {
-    what: "{task} isn't a valid task: {problem}.",
-    why: "A task is plain data with an id and the name of a tool. Its id is part of its step's address.",
+    what: "{task} isn't valid: {problem}.",
+    why: "A DAG is a list of tasks. A task is plain data with an id and the name of a tool, and its id is part of its step's address.",
     safe: UNCHANGED,
-    fix: "Correct the task.",
+    fix: "Correct it.",
   },
   "HF-4551": {
     what: "Task {task} occurs twice.",

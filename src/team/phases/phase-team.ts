@@ -118,8 +118,10 @@ async function runSpecialists<I>(run: PhaseRun<I>, plan: unknown): Promise<void>
     if (ended.some(({ completed }) => completed)) return;
     const last = ended.findLast(({ error }) => error !== undefined);
     if (!last) continue;
-    const names = ended.map(({ name }) => name).join(", ");
-    const problem = `none of its specialists has completed (${names})`;
+    const each = ended.map(({ name, error }) =>
+      error === undefined ? name : `${name}: ${failureReason(error)}`,
+    );
+    const problem = `none of its specialists has completed (${each.join(", ")})`;
     const why = failureReason(last.error);
     throw new HoldfastError("HF-4530", { phase: run.name, problem, why }, { cause: last.error });
   }
