@@ -283,6 +283,31 @@ describe("checkpoints of an analysis", () => {
     });
   });
 
+  it("need at most 25 MB for a batch of 200 stocks, journal and table together (S0-21)", async () => {
+    const file = `${newFolder()}/runs.db`;
+    const store = await openSqliteStore({ file });
+    const checkpointer = open(store);
+    const bytes = async (): Promise<number> => (await store.size?.()) ?? Number.NaN;
+    const analyse = async (analysis: string): Promise<void> => {
+      for (const type of ["financial_analyst", "strategy_analyst", AGENT, "news_analyst", "risk_analyst"]) {
+        const agent = stockAgent(analysis, type);
+        for (let n = 0; n < 5; n++) {
+          const subtask = agent.doNext();
+          agent.results[subtask] = { findings: [`${subtask}: ${"Margins are stable. ".repeat(15)}`] };
+          await checkpointer.saveCheckpoint(agent, subtask);
+        }
+      }
+    };
+    await analyse(ANALYSIS);
+    const row = JSON.stringify(await checkpointer.readCheckpoint(ANALYSIS, AGENT));
+    expect(row.length).toBeGreaterThan(2_500);
+    const before = await bytes();
+    for (let stock = 0; stock < 8; stock++) await analyse(randomUUID());
+    expect(before + ((await bytes()) - before) * (199 / 8)).toBeLessThanOrEqual(25_000_000);
+    await checkpointer.close();
+    await store.close();
+  });
+
   it("aren't saved or restored while the switch is off, and nothing is lost (S0-48)", async () => {
     const store = createMemoryStore();
     const { checkpointer, agent } = await saved(store);

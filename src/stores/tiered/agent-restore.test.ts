@@ -54,26 +54,39 @@ async function saved(): Promise<StockAgent> {
   return agent;
 }
 
+/** The limits of the document. Measured on a quiet machine, both restores take milliseconds (`bench/cases/agent-restore.ts`). */
+const FROM_REDIS_MS = 5_000;
+const FROM_POSTGRES_MS = 30_000;
+
+/** The agent restored by a new process, and how long that took. */
+async function timed(checkpointer: AgentCheckpointer<StockAgent>, { analysisId }: StockAgent) {
+  const start = performance.now();
+  const restored = await checkpointer.restoreCheckpoint(analysisId, AGENT);
+  return { restored, ms: performance.now() - start };
+}
+
 describe.skipIf(!isServed)("an agent of one's own on PostgreSQL and Redis", () => {
-  it("is restored from Redis when its copy equals the head in PostgreSQL (S0-05, S0-17, S0-29, S0-45)", async () => {
+  it("is restored from Redis in less than 5 s when its copy equals the head in PostgreSQL (S0-05, S0-17, S0-29, S0-45)", async () => {
     const agent = await saved();
     const { checkpointer, asked, close } = await opened();
-    const restored = await checkpointer.restoreCheckpoint(agent.analysisId, AGENT);
+    const { restored, ms } = await timed(checkpointer, agent);
     expect(restored?.state()).toEqual(agent.state());
     expect(asked.entries).toBe(0);
+    expect(ms).toBeLessThan(FROM_REDIS_MS);
     await close();
   });
 
-  it("is restored from PostgreSQL when Redis has nothing, or something else (S0-29, S0-46)", async () => {
+  it("is restored from PostgreSQL in less than 30 s when Redis has nothing, or something else (S0-17, S0-29, S0-46)", async () => {
     const agent = await saved();
     const key = `journal:${agent.analysisId}-${AGENT}:agent-checkpointer`;
     for (const text of [null, "not a copy"]) {
       if (text === null) expect(await admin.del(key)).toBe(1);
       else await admin.set(key, text);
       const { checkpointer, asked, close } = await opened();
-      const restored = await checkpointer.restoreCheckpoint(agent.analysisId, AGENT);
+      const { restored, ms } = await timed(checkpointer, agent);
       expect(restored?.state()).toEqual(agent.state());
       expect(asked.entries).toBeGreaterThan(0);
+      expect(ms).toBeLessThan(FROM_POSTGRES_MS);
       await close();
     }
   });
