@@ -412,6 +412,21 @@ describe("a phase", () => {
     await expect(resumeFromPhase(engine, team, "r", "nothing")).rejects.toThrow("1 (research), 2 (report)");
   });
 
+  it("is gone back to when only the newest checkpoints of each phase are left (S4-07, S4-16)", async () => {
+    const lab = createLab();
+    const calls: string[] = [];
+    const team = one(calls);
+    const engine = lab.engine([asWorkflow(team)], { retention: { keepPerPhase: 2 } });
+    await lab.drive(engine.start(asWorkflow(team), { task: "t" } as never, { id: "r" }));
+    const result = (await lab.drive(engine.result("r"))) as { results: unknown };
+    await expect(engine.checkpoints.show("r@phase 2 started")).rejects.toMatchObject({ code: "HF-1023" });
+    calls.length = 0;
+    const fork = await lab.drive(resumeFromPhase(engine, team, "r", "report", { id: "again" }));
+    expect(await lab.drive(engine.result(fork.id))).toMatchObject({ results: result.results });
+    expect(calls).toEqual(["report gather", "report write"]);
+    await expect(resumeFromPhase(engine, team, "r", 1)).rejects.toMatchObject({ code: "HF-1023" });
+  });
+
   it("says when a run has no checkpoint of it", async () => {
     const lab = createLab();
     const team = defineTeam({

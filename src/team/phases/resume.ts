@@ -39,7 +39,29 @@ export async function resumeFromPhase<I>(
   try {
     return await engine.fork(`${runId}@phase ${index + 1} started`, options);
   } catch (error) {
-    if (!HoldfastError.is(error, "HF-1022")) throw error;
-    throw new HoldfastError("HF-4532", { run: runId, phase: index + 1 }, { cause: error });
+    const isMissing = HoldfastError.is(error, "HF-1022");
+    if (!isMissing && !HoldfastError.is(error, "HF-1023")) throw error;
+    const before = team.phases[index - 1];
+    const end = before && (await endOf(engine, runId, before.name));
+    if (end !== undefined) return engine.fork(end, options);
+    throw isMissing ? new HoldfastError("HF-4532", { run: runId, phase: index + 1 }, { cause: error }) : error;
+  }
+}
+
+/**
+ * The address of a phase's end, which is where the next one begins. It is the newest checkpoint of its phase, so it
+ * stays longer than the first one of the next phase.
+ */
+async function endOf(engine: Engine, runId: string, phase: string): Promise<string | undefined> {
+  for (let before: number | undefined; ; ) {
+    const page = await engine.checkpoints.list(runId, {
+      all: true,
+      limit: 500,
+      ...(before === undefined ? {} : { before }),
+    });
+    const end = page.find(({ kind, step }) => kind === "loop_advanced" && step === phase);
+    if (end) return end.id;
+    before = page.at(-1)?.seq;
+    if (before === undefined) return undefined;
   }
 }
