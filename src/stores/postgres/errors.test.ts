@@ -41,6 +41,8 @@ describe("an error of the server or the driver", () => {
     expect(codeFor(new Error("Query read timeout"))).toBe("HF-3002");
     expect(codeFor("thrown text")).toBe("HF-3002");
     expect(codeFor(new Error("The server does not support SSL connections"))).toBe("HF-3016");
+    const withoutPassword = "SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string";
+    expect(codeFor(new Error(withoutPassword))).toBe("HF-3016");
   });
 
   it("says what happened at every address that was tried", () => {

@@ -51,9 +51,10 @@ export function isOwnFault(error: unknown): boolean {
 }
 
 /** True when the server or a proxy refuses this client: retrying won't help. */
-const isTlsRefused = (error: unknown): boolean =>
+const isRefused = (error: unknown): boolean =>
   /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/.test(codeOf(error)) ||
-  (error instanceof Error && /does not support SSL/i.test(error.message));
+  // The driver says so itself when the server wants a password and there is none.
+  (error instanceof Error && /does not support SSL|^SASL: /i.test(error.message));
 
 /**
  * Converts any failure to an error that a person can act on. `where` names the schema; `ms` is the duration of the
@@ -66,7 +67,7 @@ export function storeError(error: unknown, where: string, ms: number): HoldfastE
   // The message or the fields may contain the connection string, and with it a password.
   if (state === "ERR_INVALID_URL") return badOption("connectionString", "it is not a URL");
   const detail = { file: where, place: where, message, ms: Math.round(ms), fix: TO_PRIMARY };
-  if (isTlsRefused(error)) return new HoldfastError("HF-3016", detail, { cause: error });
+  if (isRefused(error)) return new HoldfastError("HF-3016", detail, { cause: error });
   // An error without a SQLSTATE didn't come from the server: the connection failed.
   const known = STATES.find(([prefix]) => state.startsWith(prefix))?.[1];
   const code = known ?? (SQLSTATE.test(state) && !isSystemCode(state) ? "HF-3013" : "HF-3002");

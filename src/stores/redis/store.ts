@@ -259,12 +259,14 @@ export class RedisStore implements Store {
  * it; one that can't be written never fails the append, which has the checkpoint.
  */
 function keysOn({ commands, logger }: RedisSetup): ConstructorParameters<typeof FastRecords>[0]["cache"] {
-  const send = async (key: string, args: readonly string[]): Promise<void> => {
+  const send = async (key: string, args: readonly string[]): Promise<boolean> => {
     try {
       await commands.send(key, args);
+      return true;
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       logger.warn("a key that shows an agent's checkpoint was not written", { key, message });
+      return false;
     }
   };
   return {

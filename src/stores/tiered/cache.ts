@@ -35,6 +35,11 @@ export class PatientCache {
     return performance.now() < this.#restsUntil;
   }
 
+  /** Ends a rest: the next call tries the cache again. */
+  wake(): void {
+    this.#restsUntil = 0;
+  }
+
   get(key: string): Promise<string | null> {
     return this.#attempt(() => this.#cache.get(key), null);
   }

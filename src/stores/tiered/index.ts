@@ -64,10 +64,6 @@ export function createTieredStore(options: TieredOptions): Store {
   const fast = new FastRecords({ primary, cache, ttlOf: (workflow) => copies.ttlOf(workflow) });
   const mark = primary.markRestored?.bind(primary);
   let closing: Promise<void> | undefined;
-  const close = async (): Promise<void> => {
-    await copies.close();
-    await primary.close();
-  };
   return {
     name: `${primary.name} with a cache`,
     get capabilities() {
@@ -93,8 +89,20 @@ export function createTieredStore(options: TieredOptions): Store {
     }),
     due: (query) => primary.due(query),
     setCacheTtl: (ttlOf) => copies.limit(ttlOf),
-    close: () => (closing ??= close()),
+    close: () => (closing ??= closeAll(cache, fast, copies, primary)),
   };
+}
+
+async function closeAll(
+  cache: PatientCache,
+  fast: FastRecords,
+  copies: Copies,
+  primary: Store,
+): Promise<void> {
+  cache.wake();
+  await fast.settle();
+  await copies.close();
+  await primary.close();
 }
 
 function writes(primary: Store, copies: Copies, fast: FastRecords): Pick<Store, "append" | "transaction"> {

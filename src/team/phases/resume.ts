@@ -44,7 +44,9 @@ export async function resumeFromPhase<I>(
     const before = team.phases[index - 1];
     const end = before && (await endOf(engine, runId, before.name));
     if (end !== undefined) return engine.fork(end, options);
-    throw isMissing ? new HoldfastError("HF-4532", { run: runId, phase: index + 1 }, { cause: error }) : error;
+    throw isMissing
+      ? new HoldfastError("HF-4532", { run: runId, phase: index + 1 }, { cause: error })
+      : error;
   }
 }
 
