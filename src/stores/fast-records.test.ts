@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { createStockAgent, type StockAgent, stockAgent } from "../../test/support/stock-agent.ts";
+import type { StoredRecord } from "../core/records.ts";
+import type { Append, AppendResult } from "../core/store/contract.ts";
 import { AgentCheckpointer } from "../team/index.ts";
+import { FastRecords } from "./fast-records.ts";
 import { createMemoryStore } from "./memory.ts";
 import { createTieredStore } from "./tiered/index.ts";
 
@@ -64,6 +67,36 @@ describe("the keys that show an agent's checkpoint to other programs", () => {
     await checkpointer.close();
     await store.close();
     expect([texts.get(KEY), texts.get(MEMORY)]).toEqual(["", ""]);
+  });
+
+  it("are written with the next save of any run once the cache is back, as the store shows them then (S0-27)", async () => {
+    const texts = new Map<string, string>();
+    let isAway = true;
+    const write = async (key: string, text: string): Promise<boolean> => {
+      if (!isAway) texts.set(key, text);
+      return !isAway;
+    };
+    const row = { stock_ticker: "AAPL", agent_type: AGENT, analysis_id: ANALYSIS };
+    const at = (progress_pct: number) =>
+      ({ table: "agent_checkpoints", seq: progress_pct, row: { ...row, progress_pct } }) as const;
+    const fast = new FastRecords({
+      primary: { records: async (id) => (id === "a" ? [at(20), at(40)] : []) },
+      cache: { set: write, remove: (key) => write(key, "") },
+      ttlOf: () => 1_000,
+    });
+    const save = (id: string, records: readonly StoredRecord[]) => {
+      const append = { run: { id, workflow: "w" }, records, claim: { kind: "keep" } } as unknown as Append;
+      return fast.after([append], [{ ok: true } as AppendResult], new Map());
+    };
+    await save("a", [at(20)]);
+    await save("b", []);
+    expect(texts.size).toBe(0);
+    isAway = false;
+    await save("b", []);
+    expect(JSON.parse(texts.get(KEY) ?? "{}")).toMatchObject({ progress_pct: 40 });
+    texts.clear();
+    await save("b", []);
+    expect(texts.size).toBe(0);
   });
 
   it("don't keep a store from closing when the cache stays away", async () => {

@@ -28,7 +28,9 @@ interface Missed {
 }
 
 /** So many are remembered; the keys of others live until their time is up. */
-const MOST_MISSED = 10_000;
+const MOST_MISSED = 1_000;
+/** No append waits for more of them than this. */
+const SHARE = 10;
 
 /**
  * The newest checkpoint of each agent, in Redis under the names that other programs look for:
@@ -72,13 +74,16 @@ export class FastRecords {
     }
     const isRetry = this.#missed.size > 0;
     await Promise.all(work);
-    if (isRetry) await this.settle();
+    if (isRetry) await this.settle(SHARE);
   }
 
   /** Writes what was missed, until something can't be written again. */
-  async settle(): Promise<void> {
-    // Others may have saved or deleted since.
-    for (const { run, shown } of this.#missed.values()) if (!(await this.#showNewest(run, [shown]))) return;
+  async settle(most = Infinity): Promise<void> {
+    for (const { run, shown } of [...this.#missed.values()].slice(0, most)) {
+      // Others may have saved or deleted since.
+      const isWritten = await this.#showNewest(run, [shown]);
+      if (!isWritten) return;
+    }
   }
 
   /** The keys of dropped checkpoints show the newest one that is left. */
