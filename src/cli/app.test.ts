@@ -31,6 +31,13 @@ describe("the command line", () => {
       expect((await folder.run(typed as string)).stderr).toContain(`Fix   holdfast ${meant}\n`);
   });
 
+  it("takes help as a command, for all of it and for one command", async () => {
+    expect((await folder.run("help")).stdout).toBe((await folder.run("--help")).stdout);
+    const one = await folder.run("help gate list");
+    expect([one.code, one.stdout]).toEqual([0, (await folder.run("gate list --help")).stdout]);
+    expect((await folder.run("help nothing")).stderr).toContain("There is no command nothing.");
+  });
+
   it("takes global flags before and after the command", async () => {
     const before = await folder.run("--json explain 2101");
     const after = await folder.run("explain 2101 --json");

@@ -24,14 +24,15 @@ export async function runCli(argv: readonly string[], given: Host): Promise<numb
     const { globals, rest } = takeGlobals(argv);
     host = shielded(given, wantsAscii(given.env, globals.ascii));
     output = new Output(host, globals);
-    const [verb, ...words] = rest;
+    const [verb, ...words] = rest[0] === "help" ? rest.slice(1) : rest;
     if (verb === undefined) return about(globals, host, output);
+    const isHelp = globals.help || rest[0] === "help";
     const listed = await find(verb);
     name = listed.name;
     const { command, path, args } = choose(await listed.load(), listed, words);
-    if (!command || globals.help) {
+    if (!command || isHelp) {
       host.stdout.write(output.plain(helpOf(command ?? (await listed.load()), path)));
-      return command || globals.help ? EXIT.done : EXIT.usage;
+      return command || isHelp ? EXIT.done : EXIT.usage;
     }
     name = path;
     return await execute(command, path, args, { globals, host, output });

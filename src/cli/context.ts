@@ -256,9 +256,10 @@ export class CommandContext<O = unknown> {
   }
 
   /** What happens to a run that can continue now: who has it, or how to continue it. */
-  async goesOn({ id, claim }: Pick<RunRow, "id" | "claim">): Promise<string> {
+  async goesOn({ id, claim, status }: Pick<RunRow, "id" | "claim" | "status">): Promise<string> {
     const owner = ownerOf({ claim }, await (await this.store()).now());
     if (owner && !owner.isDead) return `${owner.name} continues it.`;
+    if (status === "paused") return `The run is paused. Continue: ${this.cli(`resume ${id}`)}`;
     return `Continue: ${this.cli(`resume ${id}`)}   (a worker on this store does it on its own)`;
   }
 

@@ -109,6 +109,8 @@ const EXCEPTIONS: Partial<Record<ErrorCode, ExitCode>> = {
   "HF-6061": EXIT.notFound,
   "HF-6062": EXIT.usage,
   "HF-4366": EXIT.usage,
+  "HF-4367": EXIT.resumable,
+  "HF-4368": EXIT.resumable,
   "HF-6063": EXIT.invalid,
   "HF-6066": EXIT.failed,
   "HF-6120": EXIT.notFound,

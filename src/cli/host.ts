@@ -10,6 +10,9 @@ export interface Sink {
 
 export type StopSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
+/** Code of the user's ends the process: nothing catches what it threw, or it called `process.exit`. */
+export type SuddenEnd = { readonly error: unknown } | { readonly exit: number };
+
 /** Everything the command line needs from its process. Tests replace it. */
 export interface Host {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -23,6 +26,8 @@ export interface Host {
   /** Reads all of standard input. */
   readInput(): Promise<string>;
   onSignal(listener: (signal: StopSignal) => void): () => void;
+  /** The listener returns the exit code. It must not wait for anything. Returns a function that ends it. */
+  onSuddenEnd(listener: (end: SuddenEnd) => number): () => void;
   /** Ends the process at once. */
   exit(code: number): void;
   /** Starts `holdfast` with these arguments in a process that outlives this one; returns its process id. */

@@ -1,9 +1,12 @@
 import { spawn } from "node:child_process";
 import { openSync } from "node:fs";
 import { createInterface } from "node:readline";
-import type { Host, Sink, StopSignal } from "./host.ts";
+import type { Host, Sink, StopSignal, SuddenEnd } from "./host.ts";
 
 const SIGNALS: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+
+/** True when the command line itself ends the process. */
+let isLeaving = false;
 
 const sinkOf = (stream: NodeJS.WriteStream): Sink => ({
   write: (text, control = "") => void stream.write(control + text),
@@ -33,7 +36,11 @@ export const processHost = (): Host => ({
       for (const [name, handler] of heard) process.off(name, handler);
     };
   },
-  exit: (code) => process.exit(code),
+  onSuddenEnd,
+  exit(code) {
+    isLeaving = true;
+    process.exit(code);
+  },
   detach(args, log) {
     const output = openSync(log, "a");
     const child = spawn(process.execPath, [...process.execArgv, process.argv[1] as string, ...args], {
@@ -44,6 +51,23 @@ export const processHost = (): Host => ({
     return child.pid;
   },
 });
+
+function onSuddenEnd(listener: (end: SuddenEnd) => number): () => void {
+  const onThrown = (error: unknown): void => {
+    end();
+    process.exit(listener({ error }));
+  };
+  const onExit = (exit: number): void => {
+    if (!isLeaving) process.exitCode = listener({ exit });
+  };
+  const end = (): void => {
+    process.off("uncaughtException", onThrown);
+    process.off("exit", onExit);
+  };
+  process.on("uncaughtException", onThrown);
+  process.on("exit", onExit);
+  return end;
+}
 
 function ask(question: string): Promise<string | undefined> {
   return new Promise((resolve) => {

@@ -97,6 +97,12 @@ export class Workflows {
         why: "A workflow in a file is written as file#name.",
         fix: `holdfast run ${file}#${inside}`,
       });
+    if (existsSync(resolve(this.#host.cwd, text)))
+      throw new HoldfastError("HF-4308", {
+        name: text,
+        why: `It is a file or folder, but workflow files end in ${[...MODULES, ...YAML].join(", ")}.`,
+        fix: "holdfast run <file.ts>, with the name of a file that exports a workflow, or of a YAML workflow",
+      });
     throw new HoldfastError("HF-4308", {
       name: text,
       why:
@@ -105,7 +111,7 @@ export class Workflows {
           : `The configuration lists: ${known.join(", ")}.`,
       fix:
         known.length === 0
-          ? `Name its file: holdfast run <file.ts>#${text}\nOr list it under workflows in holdfast.config.ts.`
+          ? `Name its file: holdfast run <file.ts>\nOr list it under workflows in holdfast.config.ts.`
           : `holdfast run ${nearest(text, known)}`,
     });
   }

@@ -42,7 +42,9 @@ const refused = (what: string, value: unknown, problem: string): HoldfastError =
 
 /** Escaped, so that a malicious name can't affect a terminal. */
 const shown = (value: unknown): string =>
-  typeof value === "string" ? escaped(value.slice(0, 80)) : `A value of type ${typeof value}`;
+  typeof value === "string"
+    ? escaped(value.slice(0, 80)) || "The empty text"
+    : `A value of type ${typeof value}`;
 
 const escaped = (text: string): string =>
   text.replace(

@@ -92,7 +92,8 @@ export function checkLabels(labels: unknown): Readonly<Record<string, string>> {
     checkNamed("label", label, TAG_LIMITS.label);
     if (isPrototypeKey(label)) throw badOption(`labels.${label}`, "objects have a meaning for this name");
     const problem = value === "" ? undefined : nameProblem(value, TAG_LIMITS.value);
-    if (problem !== undefined) throw badOption(`labels.${label}`, problem);
+    if (problem !== undefined)
+      throw badOption(`labels.${label}`, `${problem.slice(0, 1).toLowerCase()}${problem.slice(1)}`);
   }
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))) as Record<string, string>;
 }

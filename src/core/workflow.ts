@@ -101,6 +101,9 @@ export function workflow(
   first: AllOptions | AnyBody,
   second?: AnyBody,
 ): Workflow<never, unknown> {
+  if (typeof first === "function" && second !== undefined)
+    throw badOption("options", "they come before the function: workflow(name, options, body)");
+  if (first === undefined) checkFunction("body", first);
   const options = typeof first === "function" ? {} : first;
   checkKeys(options, OPTIONS);
   checkFlag("compensateOnFailure", options.compensateOnFailure);

@@ -68,6 +68,18 @@ describe("bad input", () => {
     expect(await ask("GET", "/v1/runs/r?x=1")).toMatchObject({ status: 400, code: "HF-6004" });
   });
 
+  it("names what is missing, and what a wrong name may have meant", async () => {
+    const ask = await stage();
+    const post = (path: string, body: object) =>
+      ask("POST", path, { body: JSON.stringify(body), headers: { "content-type": "application/json" } });
+    expect((await ask("GET", "/v1/runs?statsu=failed")).text).toContain(
+      "The request is not valid: unknown statsu (did you mean status?).",
+    );
+    expect((await post("/v1/runs", { worklfow: "quick" })).text).toContain(
+      "workflow is missing; unknown worklfow (did you mean workflow?)",
+    );
+  });
+
   it("refuses bodies of another type, that are no JSON, too large, too deep or strange", async () => {
     const ask = await stage();
     const post = (body: string, type = "application/json") =>

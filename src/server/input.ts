@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { HoldfastError } from "../core/errors.ts";
+import { nearest } from "../core/nearest.ts";
 import { parseJson } from "../core/values/bounded-json.ts";
 import { ParseBudget } from "../core/values/parse-budget.ts";
 import type { Declared } from "./contract/declare.ts";
@@ -14,16 +15,21 @@ const MOST_PROBLEMS = 5;
 export function checked<T extends z.ZodType>(shape: T, given: unknown): z.output<T> {
   const result = shape.safeParse(given);
   if (result.success) return result.data;
-  const problems = result.error.issues.slice(0, MOST_PROBLEMS).map(inWords);
+  const problems = result.error.issues.slice(0, MOST_PROBLEMS).map((issue) => inWords(issue, shape));
   throw new HoldfastError("HF-6004", { problems: problems.join("; ") });
 }
 
-function inWords(issue: z.core.$ZodIssue): string {
+function inWords(issue: z.core.$ZodIssue, shape: z.ZodType): string {
   const place = issue.path.map(String).join(".");
   if (issue.code === "unrecognized_keys") {
     const names = issue.keys.map((key) => (/^[\w.-]{1,60}$/.test(key) ? key : "a name that is not valid"));
-    return `${place === "" ? "" : `${place}: `}unknown ${names.join(", ")}`;
+    const [name = "", ...others] = names;
+    const known = place === "" && shape instanceof z.ZodObject ? Object.keys(shape.shape) : [];
+    const isGuess = others.length === 0 && known.length > 0;
+    const meant = isGuess ? ` (did you mean ${nearest(name, known)}?)` : "";
+    return `${place === "" ? "" : `${place}: `}unknown ${names.join(", ")}${meant}`;
   }
+  if (place !== "" && issue.message.endsWith("received undefined")) return `${place} is missing`;
   return place === "" ? issue.message : `${place}: ${issue.message}`;
 }
 

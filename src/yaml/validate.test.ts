@@ -91,7 +91,7 @@ describe("what a workflow file says", () => {
     [
       "a name that cannot be one",
       flow('  - { name: "a/b", prompt: p }\n').replace("entry_point: a", "entry_point: a/b"),
-      "w.yaml:3:7: a/b is not a valid step name.",
+      "w.yaml:3:7: a/b is not a valid name for a step or a workflow.",
     ],
     [
       "a member that is not there",

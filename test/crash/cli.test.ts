@@ -23,6 +23,20 @@ export const slow = {
 };
 `;
 
+/** Their second steps end the process at the first attempt. */
+const SUDDEN = `
+const later = (work) => new Promise(() => setTimeout(work, 10));
+const flow = (name, end) => ({
+  name, version: "1", schema: 1, migrations: [], compensateOnFailure: false,
+  body: async (ctx) => {
+    await ctx.step("first", () => 1);
+    return ctx.step("second", ({ attempt }) => attempt > 1 ? "done" : later(end));
+  },
+});
+export const throwing = flow("throwing", () => { throw new Error("far away"); });
+export const leaving = flow("leaving", () => process.exit(3));
+`;
+
 const folders: CliFolder[] = [];
 let folder: CliFolder;
 
@@ -132,6 +146,19 @@ describe("the command as a process", () => {
         .flat()
         .sort(),
     ).toEqual(["begun first", "begun second", "begun third"]);
+  });
+
+  it.each([
+    ["throwing", /✗ Run r was cut off: far away +HF-4367\n +At +sudden\.mjs:10:/],
+    ["leaving", /✗ Run r was cut off: its code ended the process with exit code 3\. +HF-4368/],
+  ])("says how to continue when the code ends the process: %s", async (name, told) => {
+    folder.write("sudden.mjs", SUDDEN);
+    const { code, stderr } = await holdfast(`run sudden.mjs#${name} --id r`);
+    expect(code).toBe(75);
+    expect(stderr).toMatch(told);
+    expect(stderr).toContain("Fix   holdfast resume r\n");
+    const second = await holdfast("resume r");
+    expect([second.code, second.stdout]).toEqual([0, "done\n"]);
   });
 
   it("leaves with 75 after SIGTERM", async () => {

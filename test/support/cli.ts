@@ -123,6 +123,7 @@ function hostOf(
       onListening?.(listener);
       return () => undefined;
     },
+    onSuddenEnd: () => () => undefined,
     exit: (code) => onExit?.(code),
     detach: (args) => {
       detached.push(args);

@@ -21,32 +21,39 @@ import { useLater } from "../ui/use-later.ts";
 import { type CheckpointItem, LabelDialog, pinCheckpointAct } from "./checkpoint-acts.tsx";
 import { diffPath, setMarked, useMarked } from "./marked.ts";
 import { Moment, MomentState } from "./moment.tsx";
+import { newerWindow, otherWindow, WINDOW } from "./window.ts";
 
 const ForkDialog = lazy(() => import("../acts/fork/fork-dialog.tsx"));
 
 const { checkpoints: words } = TEXT;
-/** Checkpoints that the slider has at once; a long run is scrubbed window by window. */
-const WINDOW = 200;
 const CARD = "mt-4 rounded-lg border border-line bg-surface px-4 py-3";
 
 export interface ScrubberProps {
   readonly run: string;
+  /** The run's newest position. */
+  readonly newest: number;
   /** The position that is looked at; `null`: now. */
   readonly at: number | null;
   readonly onAt: (at: number | null) => void;
 }
 
 /** A slider over the checkpoints of a run, and what stood at the chosen one. */
-export function Scrubber({ run, at, onAt }: ScrubberProps) {
-  // The windows before this one, newest first: each begins before a position.
-  const [before, setBefore] = useState<readonly number[]>([]);
-  const end = before.at(-1);
+export function Scrubber({ run, newest, at, onAt }: ScrubberProps) {
+  // The window ends before this position; `undefined`: now.
+  const [end, setEnd] = useState<number>();
   const { data } = useApi("listCheckpoints", {
     run,
     limit: WINDOW,
     ...(end === undefined ? {} : { before: end }),
   });
   const items = (data?.checkpoints ?? []).toReversed();
+  // Moved only when somebody goes elsewhere: the window may be turned without choosing a checkpoint in it.
+  const [met, setMet] = useState<number | null>(null);
+  if (data && at !== met) {
+    setMet(at);
+    const other = otherWindow(items, at, end, newest);
+    if (other !== null) setEnd(other);
+  }
   const index = indexOf(items, at);
   const chosen = index === null ? undefined : items[index];
   const isAtEnd = end === undefined;
@@ -66,14 +73,7 @@ export function Scrubber({ run, at, onAt }: ScrubberProps) {
     <section aria-label={words.title} className={`${CARD} flex flex-col gap-3`}>
       <div className="flex items-center gap-1.5">
         {items.length === WINDOW ? (
-          <IconButton
-            label={words.older}
-            icon={ChevronsLeft}
-            onClick={() => {
-              const [oldest] = items;
-              if (oldest) setBefore([...before, oldest.seq]);
-            }}
-          />
+          <IconButton label={words.older} icon={ChevronsLeft} onClick={() => setEnd(items[0]?.seq)} />
         ) : null}
         <IconButton label={`${words.previous} ([)`} icon={ChevronLeft} onClick={() => step(-1)} />
         <Slider
@@ -87,7 +87,7 @@ export function Scrubber({ run, at, onAt }: ScrubberProps) {
           <IconButton
             label={words.newer}
             icon={ChevronsRight}
-            onClick={() => setBefore(before.slice(0, -1))}
+            onClick={() => setEnd(newerWindow(items, newest))}
           />
         )}
       </div>

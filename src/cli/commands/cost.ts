@@ -120,7 +120,7 @@ function textOf(
           `${count(total.interrupted)} of ${plural(total.runs, "run")} interrupted; from the beginning each time, they would have cost ${withoutRecovery.toFixed(2)} times as much`,
         ]
       : []),
-    "wasted: on attempts that failed · saved: by going on instead of starting again",
+    "wasted: on attempts that failed · saved: by resuming instead of starting over",
     ...(total.unpriced > 0 ? ["unpriced: reported without costUsd, so what it cost is not known"] : []),
   ];
   const note = words.flatMap((line) => wrap(line, room)).map((line) => paint.dim(line));

@@ -39,6 +39,26 @@ describe("gate", () => {
     empty.remove();
   });
 
+  it("lists the gate of a run that was paused there, and says that it has to be resumed", async () => {
+    const other = cliFolder();
+    await withRuns(other.path, async (engine) => {
+      await engine.start(vote, undefined, { id: "held" });
+      await engine.settled("held");
+      await engine.pause("held");
+    });
+    const { stdout } = await other.run("gate list");
+    expect(stdout).toBe(
+      "✓ No decisions waiting.\n‖ held:vote belongs to a paused run: answer it, then holdfast resume held\n",
+    );
+    expect((await other.run("gate list --json")).json()).toMatchObject({
+      gates: [],
+      paused: [{ address: "held:vote" }],
+    });
+    const answered = await other.run("gate answer held:vote --choice left");
+    expect(answered.stdout).toContain("The run is paused. Continue: holdfast resume held");
+    other.remove();
+  });
+
   it("shows the question, how far the run is, and the commands that answer it (S0-16)", async () => {
     const { stdout } = await folder.run("gate show recon-88:approve");
     expect(stdout).toContain("2 of 4 complete");

@@ -218,12 +218,12 @@ async function hasLabels(store: Store, row: RunRow, wanted: readonly Label[]): P
 const COLUMNS: readonly Column[] = [
   { title: "RUN", least: 12, isName: true },
   { title: "WORKFLOW", least: 8 },
-  { title: "STATUS", least: 10 },
+  { title: "STATUS", least: 11 },
   { title: "DONE", align: "right", spare: true },
   { title: "AGE", align: "right", spare: true },
   { title: "COST", align: "right", spare: true },
   { title: "WHY / WAITING FOR", least: 17 },
-  { title: "INPUT", least: 10, spare: true },
+  { title: "INPUT", least: 16, spare: true },
 ];
 
 function textOf(

@@ -39,6 +39,7 @@ function contextWith(lines: string[]): CommandContext<unknown> {
     stderr: sink,
     canAsk: false,
     onSignal: () => () => undefined,
+    onSuddenEnd: () => () => undefined,
   };
   const { globals } = takeGlobals(["--config", "none"]);
   const output = new Output(host as unknown as Host, globals);

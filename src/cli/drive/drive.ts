@@ -16,6 +16,7 @@ import { displayFor } from "../surroundings.ts";
 import { RunDisplay } from "../view/display.ts";
 import { RunView, type Work } from "../view/run-view.ts";
 import { Stopper } from "./stopper.ts";
+import { tellSuddenEnd } from "./sudden-end.ts";
 
 /** How often to poll the journal for writes of other processes. */
 const LOOK_MS = 500;
@@ -67,7 +68,7 @@ export async function drive(context: CommandContext<unknown>, driving: Driving):
     say: (text, soon) => display.hint(text, soon),
   });
   const news: JournalEvent[] = [];
-  const offs = tellFailures(engine, view, out);
+  const offs = [...tellFailures(engine, view, out), tellSuddenEnd(context, runId, () => display.end())];
   const github = new GithubLog(host, out);
   github.open(`${view.row.workflow} ${runId}`);
   try {

@@ -170,7 +170,7 @@ describe("calls that make no sense", () => {
     expect(await lab.drive(code(engine.result("nobody")))).toBe("HF-1001");
     expect(await lab.drive(code(engine.start(flow, undefined, { id: "../etc" })))).toBe("HF-1004");
     expect(await lab.drive(code(engine.resolve("r", "s", { action: "done" })))).toBe("HF-1011");
-    expect(() => workflow("a/b", () => 1)).toThrow("not a valid step name");
+    expect(() => workflow("a/b", () => 1)).toThrow("not a valid name");
     expect(() => lab.engine([flow], { claimMs: 0 })).toThrow("claimMs");
     await lab.drive(engine.close());
     expect(await lab.drive(code(engine.start(flow, undefined)))).toBe("HF-1008");

@@ -153,6 +153,17 @@ const CLOCK: readonly (keyof Clock)[] = ["now", "monotonic", "setTimer", "defer"
 const IDS: readonly (keyof Ids)[] = ["runId", "token", "id", "random"];
 const LOGGER: readonly (keyof Logger)[] = ["debug", "info", "warn", "error"];
 
+/** Runs are found again by the name of their workflow: of two with one name, the first would never be called. */
+function checkNamesDiffer(workflows: NonNullable<EngineOptions["workflows"]>): void {
+  const known = new Map<string, unknown>();
+  for (const one of workflows) {
+    const { name } = Object(one) as { readonly name?: string };
+    if (name === undefined) continue;
+    if ((known.get(name) ?? one) !== one) throw badOption("workflows", `two of them are named ${name}`);
+    known.set(name, one);
+  }
+}
+
 export function checkEngineOptions(options: EngineOptions): void {
   checkKeys(options, ENGINE);
   checkStore("store", options.store);
@@ -163,6 +174,7 @@ export function checkEngineOptions(options: EngineOptions): void {
   for (const one of [options.observe ?? []].flat()) checkPart("observe", one, ["observe"]);
   if (options.workflows !== undefined && !Array.isArray(options.workflows))
     throw badOption("workflows", "it must be a list of workflows");
+  checkNamesDiffer(options.workflows ?? []);
   for (const name of ["rateLimits", "queues"] as const)
     if (options[name] !== undefined) checkObject(name, options[name], `an object of ${name}`);
   if (options.schedules && !Array.isArray(options.schedules))

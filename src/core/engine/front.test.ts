@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLab } from "../../../test/support/lab.ts";
-import { workflow } from "../../index.ts";
+import { createEngine, workflow } from "../../index.ts";
+import { createMemoryStore } from "../../stores/memory.ts";
 
 const hello = workflow("hello", (ctx, name: string) => ctx.step("greet", () => `Hello ${name}`));
 
@@ -14,6 +15,28 @@ describe("the front of the engine", () => {
       });
     expect(() => engine.register({} as never)).toThrow(expect.objectContaining({ code: "HF-1003" }));
     expect(await engine.get("r")).toBeNull();
+  });
+
+  it("says what is wrong with what is easily mistaken: a promise, an order, a name twice", () => {
+    const refused = (call: () => unknown): unknown => {
+      try {
+        call();
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    const body = async (): Promise<number> => 1;
+    const store = Promise.resolve(createMemoryStore());
+    expect(refused(() => createEngine({ store: store as never }))).toContain("Put await before the call");
+    expect(refused(() => workflow("x", body as never, { version: "2" } as never))).toContain(
+      "workflow(name, options, body)",
+    );
+    expect(refused(() => workflow("x", undefined as never))).toContain("body is not valid");
+    expect(refused(() => createLab().engine([hello, workflow("hello", body)]))).toContain(
+      "two of them are named hello",
+    );
+    expect(refused(() => createLab().engine([hello, hello]))).toBe(undefined);
+    expect(refused(() => workflow("", body))).toContain("The empty text is not a valid name");
   });
 
   it("lists a page of runs without being told how many (E18)", async () => {

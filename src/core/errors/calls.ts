@@ -27,10 +27,10 @@ export const callErrors = entries({
     fix: "Choose an id of that form.",
   },
   "HF-1005": {
-    what: "{name} is not a valid step name.",
+    what: "{name} is not a valid name for a step or a workflow.",
     why: "A name has 1 to 128 printable characters, without '/', '#', '[' or ']'. 'compensate', '__proto__', 'constructor', 'prototype' and names that begin with 'approve:' are reserved.",
     safe: UNCHANGED,
-    fix: "Rename the step.",
+    fix: "Choose another name.",
   },
   "HF-1050": {
     what: "{name} can't be the name of a {what}.",

@@ -278,6 +278,18 @@ export const fileErrors = entries({
     safe: "No run was started.",
     fix: "{fix}",
   },
+  "HF-4367": {
+    what: "Run {run} was cut off: {message}",
+    why: "Code threw this where nothing catches it, such as in a timer, in an event handler or in a promise that nobody awaits. Node ends a process when that happens.",
+    safe: "Finished steps are saved. The step in progress counts as interrupted, as after a crash.",
+    fix: "{fix}\nTo have the step fail instead, await the work or handle its error there.",
+  },
+  "HF-4368": {
+    what: "Run {run} was cut off: its code ended the process with exit code {exit}.",
+    why: "Something called process.exit while the run was at work.",
+    safe: "Finished steps are saved. The step in progress counts as interrupted, as after a crash.",
+    fix: "{fix}\nTo end the run instead, return from the workflow or throw an error.",
+  },
   "HF-4320": {
     what: "{file} didn't finish loading within {after}.",
     why: "It awaits something at its top level, such as the result of a run. Its workflows can be used only when it has loaded.",

@@ -8,7 +8,7 @@ export const runErrors = entries({
     what: "The value at {path} can't be saved: {problem}.",
     why: "Only plain data survives a crash: JSON, Date, BigInt, Map, Set, bytes, undefined, NaN, Error.",
     safe: SAVED,
-    fix: "Return plain data from the step. For anything else, return an id and load the object again where you need it.",
+    fix: "Use plain data. In place of anything else, save an id and load the object again where you need it.",
   },
   "HF-2002": {
     what: "The value of {step} has {bytes} bytes; the limit is {limit}.",

@@ -122,10 +122,6 @@ const firstCause = (errors: readonly unknown[]): unknown =>
       !HoldfastError.is(error, "HF-1009") && (error as { name?: string } | null)?.name !== "AbortError",
   ) ?? errors[0];
 
-function checkConcurrency({ concurrency }: Options): void {
-  if (concurrency !== undefined) checkWhole("concurrency", concurrency);
-}
-
 const plain = (results: readonly Settled<unknown>[], options: Options): unknown[] =>
   options.failure === undefined || options.failure === "fail-fast"
     ? results.map((result) => (result.ok ? result.value : undefined))
@@ -138,7 +134,6 @@ export async function each<I>(
   work: (item: I, index: number, call: StepCall) => unknown,
   options: Options,
 ): Promise<unknown[]> {
-  checkConcurrency(options);
   const branches = items.map((item, index) => ({
     segment: String(index),
     about: { item },
@@ -154,7 +149,6 @@ export async function all(
   given: Branches,
   options: Options,
 ): Promise<unknown> {
-  checkConcurrency(options);
   const list = Object.entries(given as Readonly<Record<string, Branch["work"]>>).map(([segment, work]) => ({
     segment,
     about: { branch: segment },

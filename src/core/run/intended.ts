@@ -7,8 +7,6 @@ import type { StepRecord } from "../journal/records.ts";
 import type { ActiveRun } from "./active-run.ts";
 import type { StepPlace } from "./call.ts";
 import { leavesUnproven } from "./failures.ts";
-import { checkKeyOption } from "./key-answer.ts";
-import { defaultRetry, retryPolicy } from "./retry.ts";
 
 /** The intent of a call, as it would be written. */
 export function intended<T>(
@@ -17,9 +15,6 @@ export function intended<T>(
   options: StepOptions<T>,
   record: StepRecord | undefined,
 ): StepStarted {
-  // Checked before anything is done: once the step has failed it is too late.
-  retryPolicy(options.retry, defaultRetry);
-  checkKeyOption(options);
   const effect = options.effect ?? "repeatable";
   const call = record?.call ?? execution.state.freeCall(key);
   const args = argsDigest(execution, options);

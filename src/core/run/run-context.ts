@@ -43,6 +43,16 @@ import { type CallSite, callSite } from "../values/stack.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { asked, opened, Request } from "./asked.ts";
 import type { StepPlace } from "./call.ts";
+import {
+  checkBranches,
+  checkGroupOptions,
+  checkItems,
+  checkLoop,
+  checkSignalOptions,
+  checkStepOptions,
+  checkTransaction,
+  checkWork,
+} from "./call-options.ts";
 import { gate } from "./gate.ts";
 import { all, each } from "./groups.ts";
 import { inbox, injected } from "./inbox.ts";
@@ -112,13 +122,17 @@ export class RunContext implements Context {
       // Not an async function: this saves a promise for every step of a long replay.
       const place = this.place(name, "call");
       if (place instanceof Promise)
-        return this.#asked(name, async (site) =>
-          runStep(this.#execution, { ...(await place), site }, work, options),
-        );
+        return this.#asked(name, async (site) => {
+          checkWork(work);
+          checkStepOptions(options);
+          return runStep(this.#execution, { ...(await place), site }, work, options);
+        });
       const { scope, name: unique, key } = place;
       const execution = this.#execution;
       if (scope.node?.records.get(unique)?.status === "completed")
         return runStep(execution, place, work, options);
+      checkWork(work);
+      checkStepOptions(options);
       if (!isNewStep(execution, place)) {
         const site = callSite();
         return asked(scope, key, runStep(execution, { scope, name: unique, key, site }, work, options), {
@@ -156,6 +170,7 @@ export class RunContext implements Context {
   }
 
   async beginStep<T>(name: string, options?: StepOptions<T>): Promise<StepHandle<T>> {
+    checkStepOptions(options);
     return opened(this.#execution, await beginStep(this.#execution, await this.place(name, "call"), options));
   }
 
@@ -174,6 +189,9 @@ export class RunContext implements Context {
     options: EachOptions | SettledOptions = {},
   ): Promise<never> {
     return this.#asked(name, async (site) => {
+      checkItems(items);
+      checkWork(work);
+      checkGroupOptions(options);
       const place = await this.place(name, "group", site);
       return (await each(this.#execution, place, items, work, options)) as never;
     });
@@ -181,6 +199,8 @@ export class RunContext implements Context {
 
   all(name: string, branches: Branches, options: EachOptions | SettledOptions = {}): Promise<never> {
     return this.#asked(name, async (site) => {
+      checkBranches(branches);
+      checkGroupOptions(options);
       const place = await this.place(name, "group", site);
       return (await all(this.#execution, place, branches, options)) as never;
     });
@@ -192,9 +212,10 @@ export class RunContext implements Context {
     body: (state: S, turn: LoopTurn) => LoopResult | Promise<LoopResult>,
     options: LoopOptions = {},
   ): Promise<S> {
-    return this.#asked(name, async () =>
-      loop(this.#execution, await this.place(name, "loop"), initial, body, options),
-    );
+    return this.#asked(name, async () => {
+      checkLoop(initial, body, options);
+      return loop(this.#execution, await this.place(name, "loop"), initial, body, options);
+    });
   }
 
   gate<const C extends string>(name: string, options: GateOptions<C>): Promise<never> {
@@ -210,6 +231,7 @@ export class RunContext implements Context {
 
   signal<T>(name: string, options: SignalOptions = {}): Promise<ReceivedSignal<T>> {
     return this.#asked(signalStep(name), async () => {
+      checkSignalOptions(options);
       const names = [name, ...(options.or ?? [])];
       for (const one of names) checkSignal(one);
       return signal<T>(this.#execution, await this.place(signalStep(name), "signal"), names, options);
@@ -253,9 +275,10 @@ export class RunContext implements Context {
     work: SqlWork<T, S>,
     options: TransactionOptions = {},
   ): Promise<T> {
-    return this.#asked(name, async () =>
-      transaction(this.#execution, await this.place(name, "transaction"), work, options),
-    );
+    return this.#asked(name, async () => {
+      checkTransaction(work, options);
+      return transaction(this.#execution, await this.place(name, "transaction"), work, options);
+    });
   }
 
   stream<T>(name: string, options?: StreamOptions): StreamWriter<T> {

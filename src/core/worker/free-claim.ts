@@ -25,6 +25,6 @@ export async function freeClaim(
   const acted = await acts.write(row, { events: [event], claim: { kind: "revoke" } });
   if (!acted) return;
   const { owner, until } = row.claim;
-  ports.logger.warn(why, { runId: row.id, owner, until });
+  ports.logger.warn(why, { runId: row.id, owner, until: new Date(until).toISOString() });
   engine.durable(acted.row, acted.events);
 }

@@ -61,7 +61,13 @@ export class Neighbours {
       if (++seen > most) return;
       if (token === null || until <= time.now() || row.damage !== undefined) continue;
       if (isTaken(row) || !workflows.has(row.workflow)) continue;
-      if (isHolderGone(row, ports)) await freeClaim(this.#deps, row, { gone: true }, "its process is gone");
+      if (isHolderGone(row, ports))
+        await freeClaim(
+          this.#deps,
+          row,
+          { gone: true },
+          "the process that held a run is gone: the run can be taken over",
+        );
       else this.#tokens.set(token.slice(token.indexOf(".")), token);
     }
   }

@@ -102,7 +102,7 @@ export class Overlooked {
   }
 
   async #free(row: RunRow): Promise<void> {
-    await freeClaim(this.#deps, row, {}, "a claim was further ahead than it can last");
+    await freeClaim(this.#deps, row, {}, "the claim on a run ended too far in the future, and was freed");
     this.#held.delete(row.id);
   }
 }

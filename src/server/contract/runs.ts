@@ -207,7 +207,7 @@ export const runOperations = {
   }),
   getCost: declare("getCost", {
     summary:
-      "What the run has cost: spent, wasted on failed attempts, saved by going on instead of starting anew.",
+      "What the run has cost: spent, wasted on failed attempts, saved by resuming instead of starting over.",
     ...read,
     verb: { library: "engine.reports.costs", cli: "cost <run>" },
     query: z.strictObject({ by: z.enum(["step", "model"]).exactOptional() }),

@@ -52,7 +52,7 @@ function Frame({
 }) {
   const Icon = ICONS[kind];
   return (
-    <li className="grid grid-cols-[auto_1fr] gap-x-3 rounded-lg border border-line bg-surface p-4 sm:grid-cols-[auto_1fr_auto]">
+    <li className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-3 rounded-lg border border-line bg-surface p-4 sm:grid-cols-[auto_minmax(0,1fr)_auto]">
       <Icon aria-hidden className={`mt-0.5 size-5 ${URGENT.has(kind) ? "text-bad" : "text-waits"}`} />
       <div className="min-w-0">{children}</div>
       <div className="col-start-2 mt-3 sm:col-start-3 sm:mt-0 sm:self-center">{button}</div>
@@ -77,9 +77,9 @@ export function NeedCard({ need }: { readonly need: Need }) {
         >
           {run.name ?? run.id}
         </Link>
-        <span className="text-soft">{run.workflow}</span>
+        <span className="text-soft wrap-anywhere">{run.workflow}</span>
       </p>
-      <p className="mt-1 line-clamp-3 break-words first-letter:uppercase">
+      <p className="mt-1 line-clamp-3 wrap-anywhere first-letter:uppercase">
         <Headline text={run.headline} />
       </p>
       <Facts need={need} until={until} />
@@ -109,9 +109,9 @@ export function AlikeCard({
         <Link href={`/runs?${filter}`} className="font-medium hover:underline">
           {T.alike(count)}
         </Link>
-        <span className="text-soft">{run.workflow}</span>
+        <span className="text-soft wrap-anywhere">{run.workflow}</span>
       </p>
-      <p className="mt-1 line-clamp-3 break-words first-letter:uppercase">
+      <p className="mt-1 line-clamp-3 wrap-anywhere first-letter:uppercase">
         <Headline text={run.headline} />
       </p>
       <p className="mt-2 text-[0.87rem] text-soft">

@@ -28,7 +28,7 @@ export default function RunPage() {
             <Head answer={answer} outline={outline.outline} acts={<RunActs run={actedOf(answer)} keys />} />
             <LastSteps tree={outline.tree} onSelect={(step) => place.go({ step, attempt: null })} />
             <Views use={outline} place={place} />
-            <Moments place={place} />
+            <Moments place={place} newest={answer.seq} />
             <Below answer={answer} outline={outline.outline} place={place} />
           </>
         )}
@@ -38,13 +38,18 @@ export default function RunPage() {
 }
 
 /** The scrubber. An address may name a checkpoint by its label, or by the phase it ends. */
-function Moments({ place: { run, at, go } }: { readonly place: PlaceUse }) {
+function Moments({ place: { run, at, go }, newest }: { readonly place: PlaceUse; readonly newest: number }) {
   const isNamed = at !== null && !/^\d+$/.test(at);
   const { data } = useApi("getCheckpoint", { run, at: at ?? "last" }, { enabled: isNamed });
   const seq = isNamed ? (data?.seq ?? null) : at === null ? null : Number(at);
   return (
     <div className="mt-3">
-      <Scrubber run={run} at={seq} onAt={(next) => go({ at: next === null ? null : String(next) })} />
+      <Scrubber
+        run={run}
+        newest={newest}
+        at={seq}
+        onAt={(next) => go({ at: next === null ? null : String(next) })}
+      />
     </div>
   );
 }

@@ -1,5 +1,8 @@
 import type { OpenGate } from "../../../core/control/decisions.ts";
+import type { Engine } from "../../../core/engine/engine.ts";
 import type { Progress } from "../../../core/manage/checkpoints/progress.ts";
+import type { Store } from "../../../core/store/contract.ts";
+import { everyRun } from "../../../core/store/query.ts";
 import type { RunRow } from "../../../core/types.ts";
 import { defineCommand } from "../../command.ts";
 import { coarse, oneLine, when, word } from "../../format.ts";
@@ -43,13 +46,38 @@ export const list = defineCommand({
     const room = roomOf(host);
     const [head = "", ...lines] = table(COLUMNS, rows, { room });
     const [first] = found;
+    const paused = await gatesOfPaused(engine, store);
     return {
-      data: { gates: found.map(({ gate }) => gateData(gate, false)) },
-      text: first ? [out.paint.dim(head), ...lines].join("\n") : "✓ No decisions waiting.",
+      data: {
+        gates: found.map(({ gate }) => gateData(gate, false)),
+        paused: paused.map((gate) => gateData(gate, false)),
+      },
+      text: [
+        ...(first ? [out.paint.dim(head), ...lines] : ["✓ No decisions waiting."]),
+        ...paused.map(({ runId, gate }) =>
+          out.paint.dim(
+            `‖ ${runId}:${gate} belongs to a paused run: answer it, then ${context.cli(`resume ${runId}`)}`,
+          ),
+        ),
+      ].join("\n"),
       next: first ? [`gate show ${first.gate.runId}:${first.gate.gate}`] : [],
     };
   },
 });
+
+/** How many paused runs are looked at: the newest. */
+const MOST_PAUSED = 50;
+
+/** The open gates of runs that somebody has paused, such as with Ctrl-C at the gate. They wait for a resume, too. */
+async function gatesOfPaused(engine: Engine, store: Store): Promise<readonly OpenGate[]> {
+  const gates: OpenGate[] = [];
+  let seen = 0;
+  for await (const row of everyRun(store, { status: ["paused"] }, MOST_PAUSED)) {
+    if (++seen > MOST_PAUSED) break;
+    if (row.damage === undefined) gates.push(...(await engine.gates(row.id)));
+  }
+  return gates;
+}
 
 export const show = defineCommand({
   name: "show",

@@ -52,12 +52,25 @@ export function measure(state: RunState, stepsDone: number, status?: RunStatus):
       else pending.push(key);
     }
   }
+  const isNamed = [...plans.values()].some(({ steps = [] }) => steps.length > 0);
+  if (!isNamed) return { progress: ofGroups(stepsDone, status === "completed" ? 0 : total - done), pending };
   // The run completed without the planned steps that it never asked for.
   if (status === "completed")
     return { progress: { done, total: done, percent: 100, text: `${done} of ${done}` }, pending: [] };
-  const percent = total === 0 ? {} : { percent: Math.floor((100 * done) / total) };
-  return { progress: { done, total, ...percent, text: `${done} of ${total}` }, pending };
+  return { progress: nOfM(done, total), pending };
 }
+
+function nOfM(done: number, total: number): Progress {
+  const percent = total === 0 ? {} : { percent: Math.floor((100 * done) / total) };
+  return { done, total, ...percent, text: `${done} of ${total}` };
+}
+
+/**
+ * Groups announce only their own members: how many are left is known while one is at work, and nothing about the steps
+ * after it.
+ */
+const ofGroups = (stepsDone: number, left: number): Progress =>
+  left === 0 ? { done: stepsDone, text: `${stepsDone} done` } : nOfM(stepsDone, stepsDone + left);
 
 /** A run's progress as far as its row tells, for lists. The budget of turns is the only total that a row has. */
 export function rowProgress({

@@ -37,4 +37,28 @@ describe("the progress of runs", () => {
       code: "HF-1003",
     });
   });
+
+  it("counts a group's members only while they are left, and never claims to know the steps after it", async () => {
+    let end = (): void => undefined;
+    const held = new Promise<void>((resolve) => (end = resolve));
+    const grouped = workflow("grouped", async (ctx) => {
+      await ctx.step("load", () => 1);
+      await ctx.each("match", [1, 2, 3], (n) => (n === 3 ? held : n));
+      await ctx.gate("ask", { choices: ["yes"] });
+      await ctx.step("pay", () => 1);
+    });
+    const lab = createLab();
+    const engine = lab.engine([grouped]);
+    await lab.drive(engine.start(grouped, undefined, { id: "g" }));
+    await lab.clock.advance(100);
+    expect(await engine.reports.progress(["g"])).toMatchObject([{ done: 3, total: 4, text: "3 of 4" }]);
+    end();
+    await lab.drive(engine.settled("g"));
+    const [atGate] = await engine.reports.progress(["g"]);
+    expect(atGate).toMatchObject({ done: 4, text: "4 done" });
+    expect(atGate).not.toHaveProperty("total");
+    await lab.drive(engine.answer("g", "ask", { choice: "yes" }));
+    await lab.drive(engine.result("g"));
+    expect(await engine.reports.progress(["g"])).toMatchObject([{ done: 6, text: "6 done" }]);
+  });
 });

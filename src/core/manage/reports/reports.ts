@@ -140,7 +140,7 @@ export class Reports {
     await this.#parts.logs.flush();
   }
 
-  /** Tokens and money: spent, wasted on failed attempts, saved by going on instead of starting anew. */
+  /** Tokens and money: spent, wasted on failed attempts, saved by resuming instead of starting over. */
   async costs(query: CostQuery = {}): Promise<CostReport> {
     return costReport(this.#parts.store, query);
   }
