@@ -93,7 +93,7 @@ export const ACTS = {
     injectChildren: "Also the runs below it",
     signal: (run: string) => ({
       title: `Send a signal to ${run}`,
-      effect: "The message goes into the run's mailbox. The run goes on if it waits for it.",
+      effect: "The message goes into the run's mailbox. If the run waits for it, it continues.",
       verb: "Send",
       reasons: ["The event has happened outside", "Sent again because it was lost"],
     }),
@@ -103,7 +103,7 @@ export const ACTS = {
 
   // Steps in doubt
   resolve: {
-    title: (step: string) => `What became of ${step}?`,
+    title: (step: string) => `What happened to ${step}?`,
     effect: (step: string) =>
       `${step} was started, and nobody recorded how it ended. Look where it would have had its effect, then say what you found.`,
     verb: "Decide",
@@ -120,9 +120,9 @@ export const ACTS = {
       cancel: "Cancel the run",
     },
     means: {
-      done: "The run goes on with the result that you give. Nothing is called.",
+      done: "The run continues with the result that you give. Nothing is called.",
       failed:
-        "The run goes on as if the call had thrown an error. Nothing is called now; the code may retry.",
+        "The run continues as if the call had thrown an error. Nothing is called now; the code may retry.",
       rerun: "The call is made again. If the first one did reach the receiver, its effect may happen twice.",
       cancel: "The run ends for good. The outcome stays unknown, and nothing is undone.",
     },
@@ -134,7 +134,7 @@ export const ACTS = {
     which: "Step",
     choose: "Your finding",
     value: "What it returned (JSON; empty: nothing)",
-    valueHint: "The run goes on with this value.",
+    valueHint: "The run continues with this value.",
     error: "The error that the code sees",
     begun: "Last begun",
     attempts: "Attempts",
@@ -153,13 +153,13 @@ export const ACTS = {
   // Plan dialog
   plan: {
     title: (run: string) => `Resume ${run}`,
-    effect: "The run goes on where it stopped. Finished work is not repeated. This is what would happen:",
+    effect: "The run continues where it stopped. Finished work is not repeated. This is what would happen:",
     effectBudget:
-      "The run goes on once its limit is higher than what it has used. Give the new limit below. This is what would happen:",
+      "The run continues once its limit is higher than what it has used. Give the new limit below. This is what would happen:",
     verb: "Resume",
     again: "Plan again",
     planning: "Working out what would happen…",
-    reasons: ["The cause has been fixed", "The provider is back", "Reviewed, can go on"],
+    reasons: ["The cause has been fixed", "The provider is back", "Reviewed, can continue"],
     reused: "Reused",
     runsNext: "Starts with",
     inDoubt: "In doubt",
@@ -182,8 +182,8 @@ export const ACTS = {
       "does not move": "It does not move.",
     },
     noCode:
-      "This server doesn't have the workflow's code, so this is only what the journal says. A worker that has the code goes on with the run. For a whole plan, start the server with the workflow's file.",
-    blocked: (why: string) => `It can't go on: ${why}`,
+      "This server doesn't have the workflow's code, so this is only what the journal says. A worker that has the code continues the run. For a whole plan, start the server with the workflow's file.",
+    blocked: (why: string) => `It can't continue: ${why}`,
     worker: "At work",
     workerNote: (owner: string) =>
       `${owner} may be working on it now, so what seems in doubt may be under way.`,

@@ -30,9 +30,9 @@ export const CHECKPOINTS = {
   // Fork
   fork: {
     title: (address: string) => `Fork ${address}`,
-    effect: (run: string) => `A new run goes on from this checkpoint. ${run} stays as it is.`,
+    effect: (run: string) => `A new run continues from this checkpoint. ${run} stays as it is.`,
     verb: "Fork",
-    reasons: ["Trying other values", "Looking into a wrong answer", "Going on from before the mistake"],
+    reasons: ["Trying other values", "Looking into a wrong answer", "Continuing from before the mistake"],
     effects: "Calls that were made already",
     names: {
       reuse: "Reuse their records",
@@ -41,7 +41,7 @@ export const CHECKPOINTS = {
       allow: "Call again",
     },
     means: {
-      reuse: "What was done isn't done again. The fork goes on with the recorded result.",
+      reuse: "What was done isn't done again. The fork continues with the recorded result.",
       simulate: "Nothing with an effect is called. Results are simulated.",
       block: "The fork waits for a person at each of them.",
       allow: "They are made again, under keys of their own.",
@@ -179,7 +179,7 @@ export const CHECKPOINTS = {
   // Gates
   gates: {
     title: (gate: string) => `Answer ${gate}`,
-    effect: (run: string) => `${run} waits for this answer and goes on with it. The first answer counts.`,
+    effect: (run: string) => `${run} waits for this answer, and continues with it. The first answer counts.`,
     answer: "Answer",
     answerWith: (choice: string) => `Answer: ${choice}`,
     reasons: ["Checked the arguments", "Agreed with the owner", "Not in line with policy"],

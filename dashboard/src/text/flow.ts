@@ -68,7 +68,7 @@ export const FLOW = {
       editing: (name: string) => `Edit ${name}`,
       effect:
         "From its first tick on, every tick starts a run of the workflow. Workers must be running for that.",
-      effectEdit: "The next ticks follow the new options. Runs that were started go on as they are.",
+      effectEdit: "The next ticks follow the new options. Runs that have started don't change.",
       name: "Name",
       workflow: "Workflow",
       kind: "How it ticks",
@@ -94,7 +94,7 @@ export const FLOW = {
     },
     pause: {
       title: (name: string) => `Pause ${name}`,
-      effect: "It doesn't tick until somebody resumes it. Runs that it has started go on.",
+      effect: "It doesn't tick until somebody resumes it. Runs that it has started continue.",
       verb: "Pause schedule",
       reasons: ["Maintenance", "Outage of a provider", "Wrong results"],
     },
@@ -107,7 +107,7 @@ export const FLOW = {
     },
     trigger: {
       title: (name: string) => `Start a run of ${name} now`,
-      effect: "One run starts at once, whatever the schedule's times, and beside a run that is going on.",
+      effect: "One run starts at once, whatever the schedule's times, even while another run is in progress.",
       verb: "Start a run now",
       reasons: ["Trying it out", "Somebody waits for the result"],
     },
@@ -163,8 +163,7 @@ export const FLOW = {
     form: {
       title: "New queue",
       editing: (name: string) => `Limits of ${name}`,
-      effect:
-        "Runs of the queue are taken up within these limits from now on. Runs that are being advanced go on.",
+      effect: "Runs of the queue are taken up within these limits from now on. Runs in progress continue.",
       name: "Name",
       concurrency: "Runs at once",
       perKey: "Runs at once per key",
@@ -177,8 +176,7 @@ export const FLOW = {
     },
     pause: {
       title: (name: string) => `Pause ${name}`,
-      effect:
-        "No more runs of this queue are taken up. Those that are being advanced go on until they end or wait.",
+      effect: "No more runs of this queue are taken up. Runs in progress continue until they end or wait.",
       verb: "Pause queue",
       reasons: ["Outage of a provider", "Maintenance", "Looking into wrong results"],
     },

@@ -53,7 +53,7 @@ export const RUNS = {
       ["queue:fast", "runs of this queue"],
       ["label:team=x", "runs with this label"],
       ["name:… key:… parent:…", "exact name, key, or the run that started it"],
-      ["needs:you", "runs that don't go on without a person"],
+      ["needs:you", "runs that wait for a person"],
       ["since:24h before:2026-01-31", "when they were created: a span or a date"],
       ["-status:queued", "leaves out; also -workflow, -queue and -label"],
       ["anything else", "is searched in ids, names, keys, labels and errors"],
@@ -169,7 +169,7 @@ export const RUNS = {
     },
     effect: {
       pause: "Steps under way finish, then the runs stop. No new step starts, and nothing is lost.",
-      resume: "The runs go on where they stopped. Finished work is kept and not repeated.",
+      resume: "The runs continue where they stopped. Finished work is kept and not repeated.",
       cancel: "The runs end for good, as they are now. Checkpoints are kept.",
     },
     none: {

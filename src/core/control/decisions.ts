@@ -89,7 +89,7 @@ const MEANS: Readonly<Record<string, string>> = {
   deny: "The call is not made, and the step fails.",
   call: "The call is made again, under a key of its own.",
   reuse: "Nothing is called: the result that the source has recorded is taken.",
-  done: "Nothing is called: the run goes on as if the call had returned nothing.",
+  done: "Nothing is called: the run continues as if the call had returned nothing.",
 };
 
 const meansOf = (choices: readonly string[]): Readonly<Record<string, string>> =>

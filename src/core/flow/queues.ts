@@ -86,7 +86,7 @@ export class Queues {
     return held && viewOf(name, held.version, held.value);
   }
 
-  /** Takes up no more runs of the queue. Those that are being advanced go on until they end or wait. */
+  /** Takes up no more runs of the queue. Runs in progress continue until they end or wait. */
   async pause(name: string, act: Act = {}): Promise<QueueView> {
     const { actor, reason } = act;
     const paused = { at: await this.#deps.now(), ...defined({ actor, reason }) };

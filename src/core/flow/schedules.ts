@@ -137,7 +137,7 @@ export class Schedules {
     return held && viewOf(held, await this.#deps.now());
   }
 
-  /** Stops its ticks. Runs that it has started go on. */
+  /** Stops its ticks. Runs that it has started continue. */
   pause(name: string, act: ScheduleAct = {}): Promise<Schedule> {
     return this.#change(name, act, "pause", (record, now, edit) => {
       if (record.paused) return UNCHANGED;
@@ -169,7 +169,7 @@ export class Schedules {
     this.#changed();
   }
 
-  /** Starts a run now, whatever the schedule's times, and beside a run that is going on. */
+  /** Starts a run now, whatever the schedule's times, even while another run is in progress. */
   async trigger(
     name: string,
     { id, input, ...act }: ScheduleAct & { readonly id?: string; readonly input?: unknown } = {},

@@ -49,7 +49,7 @@ export const actOperations = {
   }),
   resumeRun: declare("resumeRun", {
     summary:
-      "Lets a paused, failed or held-back run go on, with changes if you like. Finished work is not repeated.",
+      "Continues a paused, failed or held-back run, with changes if you like. Finished work is not repeated.",
     ...act,
     verb: { library: "engine.resume", cli: "resume" },
     body: z.strictObject({
@@ -144,7 +144,7 @@ export const actOperations = {
     answer: runItem,
   }),
   forkRun: declare("forkRun", {
-    summary: "Creates a run that goes on from a checkpoint of this one, with other values if you like.",
+    summary: "Creates a run that continues from a checkpoint of this one, with other values if you like.",
     ...act,
     verb: { library: "engine.fork", cli: "fork" },
     body: z.strictObject({
@@ -217,7 +217,7 @@ export const actOperations = {
     }),
   }),
   acceptImport: declare("acceptImport", {
-    summary: "Lets an imported run go on after somebody has seen what it would execute.",
+    summary: "Lets an imported run continue after somebody has seen what it would execute.",
     permission: "admin",
     verb: { library: "engine.transfer.accept", cli: "accept" },
     body: z.strictObject({ ...why, digest: z.string().min(1).max(200) }),

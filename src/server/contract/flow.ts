@@ -58,7 +58,7 @@ export const flowOperations = {
     answer: z.object({ deleted: z.string() }),
   }),
   pauseSchedule: declare("pauseSchedule", {
-    summary: "Stops the ticks of a schedule. Runs that it has started go on.",
+    summary: "Stops the ticks of a schedule. Runs that it has started continue.",
     ...manage,
     verb: { library: "engine.schedules.pause", cli: "schedules pause" },
     body: z.strictObject({ ...why, version }),

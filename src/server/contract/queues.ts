@@ -101,7 +101,7 @@ export const queueOperations = {
     answer: z.object({ deleted: z.string() }),
   }),
   pauseQueue: declare("pauseQueue", {
-    summary: "Takes up no more runs of a queue. Those that are being advanced go on until they end or wait.",
+    summary: "Takes up no more runs of a queue. Runs in progress continue until they end or wait.",
     ...manage,
     verb: { library: "engine.queues.pause", cli: "queues pause" },
     body: z.strictObject(why),

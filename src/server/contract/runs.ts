@@ -67,7 +67,7 @@ export const runOperations = {
       ...runFilters,
       text: z.string().min(1).max(200).exactOptional().meta({
         description:
-          "In the name, workflow, key, a label or the error, or how the id begins; a page may have few runs and go on",
+          "In the name, workflow, key, a label or the error, or how the id begins; a page may have few runs and a cursor",
       }),
       errorGroup: z.string().min(1).max(200).exactOptional().meta({
         description: "Only failed runs of this group; its id is from GET /v1/errors",

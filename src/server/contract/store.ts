@@ -245,7 +245,7 @@ export const storeOperations = {
   }),
   streamEvents: declare("streamEvents", {
     summary:
-      "What happens in runs, as it happens (server-sent events); `Last-Event-ID` goes on where a stream broke off.",
+      "What happens in runs, as it happens (server-sent events); `Last-Event-ID` continues where a stream broke off.",
     ...read,
     about: "list",
     verb: { library: "engine.events", cli: "logs --follow" },

@@ -1,3 +1,4 @@
+import { useEffect, useRef, useState } from "react";
 import { actedOf } from "../../acts/run-acts.ts";
 import { RunActs } from "../../acts/run-acts-bar.tsx";
 import { useApi } from "../../api/use-api.ts";
@@ -28,7 +29,7 @@ export default function RunPage() {
             <Head answer={answer} outline={outline.outline} acts={<RunActs run={actedOf(answer)} keys />} />
             <LastSteps tree={outline.tree} onSelect={(step) => place.go({ step, attempt: null })} />
             <Views use={outline} place={place} />
-            <Moments place={place} newest={answer.seq} />
+            <Moments place={place} newest={answer.seq} isLaidOut={outline.outline !== undefined} />
             <Below answer={answer} outline={outline.outline} place={place} />
           </>
         )}
@@ -38,12 +39,29 @@ export default function RunPage() {
 }
 
 /** The scrubber. An address may name a checkpoint by its label, or by the phase it ends. */
-function Moments({ place: { run, at, go }, newest }: { readonly place: PlaceUse; readonly newest: number }) {
+function Moments({
+  place: { run, at, go },
+  newest,
+  isLaidOut,
+}: {
+  readonly place: PlaceUse;
+  readonly newest: number;
+  /** What stands above it has its height. */
+  readonly isLaidOut: boolean;
+}) {
+  const section = useRef<HTMLDivElement>(null);
+  const [isAsked, setAsked] = useState(at !== null);
+  // Whoever follows a link to a checkpoint wants to see it, below however many steps.
+  useEffect(() => {
+    if (!isAsked || !isLaidOut) return;
+    setAsked(false);
+    section.current?.scrollIntoView({ block: "center" });
+  }, [isAsked, isLaidOut]);
   const isNamed = at !== null && !/^\d+$/.test(at);
   const { data } = useApi("getCheckpoint", { run, at: at ?? "last" }, { enabled: isNamed });
   const seq = isNamed ? (data?.seq ?? null) : at === null ? null : Number(at);
   return (
-    <div className="mt-3">
+    <div ref={section} className="mt-3">
       <Scrubber
         run={run}
         newest={newest}

@@ -23,7 +23,7 @@ const OPTIONS = {
   at: { flag: "--at <time>", summary: "One moment, such as 2027-01-31T09:00:00Z" },
   overlap: {
     flag: "--overlap <policy>",
-    summary: "While a run is going on: skip (default), queue, cancel or allow",
+    summary: "While a run is in progress: skip (default), queue, cancel or allow",
     choices: OVERLAPS,
   },
   jitter: { flag: "--jitter <span>", summary: "Start up to this much later", parse: readSpan },

@@ -59,7 +59,7 @@ function used({ usage, ms }: CheckpointDiff): string[] {
     signed(Math.round(usage.costUsd * 1e6) / 1e6, "$#"),
     signed(usage.turns, "# turns"),
     signed(usage.activeMs, "# ms of work"),
-    signed(ms, "# ms"),
+    ms === 0 ? "" : `${count(Math.abs(ms))} ms ${ms > 0 ? "later" : "earlier"}`,
   ].filter((text) => text !== "");
 }
 

@@ -212,7 +212,7 @@ describe("the difference of two checkpoints", () => {
       "  +$0.25",
       "  +2 turns",
       "  +30 ms of work",
-      "  +1,500 ms",
+      "  1,500 ms later",
     ]);
   });
 

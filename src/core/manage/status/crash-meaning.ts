@@ -10,9 +10,9 @@ const OF_CALLS: Readonly<Record<Effect, string>> = {
 
 const OF_WAITS: Readonly<Record<Exclude<StepType, "call">, string>> = {
   gate: "A crash loses nothing: the question stays open, and an answer counts once.",
-  timer: "A crash loses nothing: the time goes on.",
+  timer: "A crash loses nothing: the timer keeps running.",
   signal: "A crash loses nothing: the signal is kept until the run takes it.",
-  child: "A crash loses nothing: the run below goes on by itself, and its result is kept.",
+  child: "A crash loses nothing: the child run continues on its own, and its result is kept.",
   transaction:
     "Its writes and its record are one commit, so a crash leaves both or neither: it happens exactly once.",
 };

@@ -162,7 +162,7 @@ function waitText(row: DescribedRow, wait: Waiting): string {
     case "retry":
       return `waiting to try ${step} again at ${time(until ?? since)}`;
     case "limit":
-      return `${why ?? `waiting for a rate limit at ${step}`} It goes on at ${time(until ?? since)}`;
+      return `${(why ?? `waiting for a rate limit at ${step}`).replace(/\.$/, "")}; continues at ${time(until ?? since)}`;
     case "timer":
       return `waiting at ${step} until ${time(until ?? since)}`;
     case "start":
