@@ -154,6 +154,8 @@ export const RUNS = {
     last: "last",
     at: "at",
     example: "Newest",
+    overTime: (parts: number, all: number) => `Failures over time: in ${parts} of ${all} parts of the range`,
+    inPart: (count: number, from: string) => `${count} from ${from} on`,
     more: (n: string) => `The newest ${n} failed runs were looked at. There are more.`,
     summary: (runs: string, groups: string) => `${runs} in ${groups}`,
   },

@@ -108,6 +108,7 @@ export const storeOperations = {
           shape: z.string(),
           message: z.string(),
           count,
+          overTime: z.array(count),
           first: time,
           newest: time,
           examples: z.array(z.string()),
@@ -115,6 +116,8 @@ export const storeOperations = {
       ),
       runs: count,
       more: z.boolean(),
+      from: time,
+      to: time,
     }),
   }),
   explainError: declare("explainError", {

@@ -10,6 +10,7 @@ import { CommandLine } from "../../ui/copy.tsx";
 import { countText, plural } from "../../ui/numbers.ts";
 import { Empty, Loaded, Page } from "../../ui/page.tsx";
 import { When } from "../../ui/time.tsx";
+import { OverTime } from "./over-time.tsx";
 import { isRange, RANGES, type Range, sinceOf } from "./range.ts";
 
 const T = TEXT.errors;
@@ -43,7 +44,7 @@ export default function Errors() {
       }
     >
       <Loaded query={query}>
-        {({ groups, runs, more }) =>
+        {({ groups, runs, more, from, to }) =>
           groups.length === 0 ? (
             <NoErrors range={range} />
           ) : (
@@ -54,7 +55,7 @@ export default function Errors() {
               </p>
               <ul className="divide-y divide-line rounded-lg border border-line bg-surface">
                 {groups.map((one) => (
-                  <GroupRow key={one.id} group={one} onResume={() => setGroup(one)} />
+                  <GroupRow key={one.id} group={one} time={{ from, to }} onResume={() => setGroup(one)} />
                 ))}
               </ul>
             </>
@@ -68,7 +69,13 @@ export default function Errors() {
   );
 }
 
-function GroupRow({ group, onResume }: { readonly group: Group; readonly onResume: () => void }) {
+interface GroupRowProps {
+  readonly group: Group;
+  readonly time: { readonly from: number; readonly to: number };
+  readonly onResume: () => void;
+}
+
+function GroupRow({ group, time, onResume }: GroupRowProps) {
   const { may } = useSession();
   const { id, workflow, steps, code, shape, message, count, first, newest, examples } = group;
   const [example] = examples;
@@ -108,7 +115,8 @@ function GroupRow({ group, onResume }: { readonly group: Group; readonly onResum
           </p>
         )}
       </div>
-      <div className="flex items-center gap-2 sm:self-center">
+      <div className="flex flex-wrap items-center gap-2 sm:self-center">
+        <OverTime counts={group.overTime} {...time} />
         <Link
           href={`/runs?${new URLSearchParams({ q: `error:${id}` })}`}
           className="rounded-md px-2 py-1.5 whitespace-nowrap text-soft hover:bg-sunken hover:text-ink"

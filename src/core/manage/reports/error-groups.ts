@@ -21,6 +21,8 @@ export interface ErrorGroup {
   /** The newest message as it is. */
   readonly message: string;
   readonly count: number;
+  /** How many of them failed in each of 24 equal parts of the report's time. */
+  readonly overTime: readonly number[];
   /** When the first and the last of them failed. */
   readonly first: number;
   readonly newest: number;
@@ -38,8 +40,12 @@ export interface ErrorReport {
   /** The number of failed runs that were looked at, and whether there are more. */
   readonly runs: number;
   readonly more: boolean;
+  /** The time that it is about: as asked for, or else from the first failure on, and until now. */
+  readonly from: number;
+  readonly to: number;
 }
 
+const PARTS = 24;
 const LIMIT = 2_000;
 const EXAMPLES = 10;
 
@@ -48,21 +54,44 @@ export async function errorReport(store: Store, query: ErrorQuery): Promise<Erro
   const { since = 0, until = Number.POSITIVE_INFINITY, workflow } = query;
   const groups = new Map<string, RunRow[]>();
   let runs = 0;
+  let more = false;
   for await (const row of everyRun(store, { status: ["failed"], ...defined({ workflow }) })) {
     if (row.updatedAt < since || row.createdAt >= until) continue;
-    if (runs === limit) return { groups: await described(store, groups), runs, more: true };
+    if (runs === limit) {
+      more = true;
+      break;
+    }
     runs++;
     const id = groupOf(row);
     const group = groups.get(id);
     if (group) group.push(row);
     else groups.set(id, [row]);
   }
-  return { groups: await described(store, groups), runs, more: false };
+  const to = Math.min(until, await store.now());
+  const all = [...groups.values()].flat();
+  const from = since > 0 ? since : all.reduce((first, { updatedAt }) => Math.min(first, updatedAt), to);
+  return { groups: await described(store, groups, { from, to }), runs, more, from, to };
+}
+
+interface Time {
+  readonly from: number;
+  readonly to: number;
+}
+
+function overTime(rows: readonly RunRow[], { from, to }: Time): readonly number[] {
+  const parts = Array.from({ length: PARTS }, () => 0);
+  const each = Math.max(1, to - from) / PARTS;
+  for (const { updatedAt } of rows) {
+    const part = Math.min(PARTS - 1, Math.max(0, Math.floor((updatedAt - from) / each)));
+    parts[part] = (parts[part] ?? 0) + 1;
+  }
+  return parts;
 }
 
 async function described(
   store: Store,
   groups: ReadonlyMap<string, readonly RunRow[]>,
+  time: Time,
 ): Promise<ErrorGroup[]> {
   const found: ErrorGroup[] = [];
   for (const [id, rows] of groups) {
@@ -78,6 +107,7 @@ async function described(
       shape: shapeOf(message),
       message,
       count: rows.length,
+      overTime: overTime(rows, time),
       first: sorted.at(-1)?.updatedAt ?? newest.updatedAt,
       newest: newest.updatedAt,
       examples: sorted.slice(0, EXAMPLES).map(({ id }) => id),

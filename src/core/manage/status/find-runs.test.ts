@@ -58,6 +58,8 @@ describe("a search of runs", () => {
     const { engine } = await six();
     const { groups } = await engine.reports.errors();
     expect(groups).toMatchObject([{ workflow: "pay", count: 2, shape: expect.stringContaining("HTTP …") }]);
+    expect(groups[0]?.overTime).toHaveLength(24);
+    expect(groups[0]?.overTime.reduce((sum, count) => sum + count, 0)).toBe(2);
     const errorGroup = groups[0]?.id ?? "";
     expect(await ids(engine, { errorGroup })).toEqual(["b-2", "b-1"]);
     expect(await ids(engine, { errorGroup, labels: { customer: "Ada" } })).toEqual(["b-2"]);
