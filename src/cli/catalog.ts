@@ -65,7 +65,7 @@ export const catalog: readonly Listed[] = [
   },
   {
     name: "queues",
-    summary: "Limit how many runs are advanced at once, and look at what stands in line",
+    summary: "Limit how many runs are at work at once, and see what waits in line",
     load: async () => (await import("./commands/queues.ts")).command,
   },
   {

@@ -18,7 +18,7 @@ describe("holdfast queues", () => {
     );
     expect([made.code, made.stdout]).toEqual([
       0,
-      expect.stringContaining("✓ orders has 5 at once, 1 of a key"),
+      expect.stringContaining("✓ orders has 5 at once, 1 per key"),
     ]);
     expect((await folder.run("queues")).stdout).toContain("orders");
     expect((await folder.run("queues pause orders --reason maintenance")).code).toBe(0);
@@ -42,7 +42,11 @@ describe("holdfast queues", () => {
     expect((await folder.run("queues set orders --concurrency 0")).stderr).toContain("isn't a valid number");
     expect((await folder.run("queues set orders --fair-by team")).stderr).toContain("labels.team");
     await folder.run("queues set orders --concurrency 1");
-    expect((await folder.run("queues show other")).stderr).toContain("There is no queue named other.");
+    const missing = await folder.run("queues show other");
+    expect([missing.code, missing.stderr]).toEqual([
+      4,
+      expect.stringContaining("There is no queue named other."),
+    ]);
     expect((await folder.run("queues resume other")).code).not.toBe(0);
   });
 
@@ -80,7 +84,7 @@ describe("holdfast rate-limits", () => {
   it("sets, lists, holds and deletes a rate limit", async () => {
     expect((await folder.run("rate-limits")).stdout).toBe("There are no rate limits.\n");
     const made = await folder.run("rate-limits set openai --calls 100 --tokens 5000 --period 1m");
-    expect(made.stdout).toContain("✓ openai allows 100 calls, 5000 tokens in 1m");
+    expect(made.stdout).toContain("✓ openai allows 100 calls, 5,000 tokens in 1m");
     const held = await folder.run("rate-limits hold openai 5m --reason down");
     expect(held.stdout).toContain("✓ openai is held for 5m");
     expect((await folder.run("rate-limits list")).stdout).toContain("for 5m");

@@ -5,7 +5,7 @@ import { list, show } from "./queues/look.ts";
 /** `holdfast queues …`: how many runs are advanced at once. */
 export const command: CommandGroup = {
   name: "queues",
-  summary: "Limit how many runs are advanced at once, and look at what stands in line",
+  summary: "Limit how many runs are at work at once, and see what waits in line",
   commands: [list, show, set, pause, resume, remove],
   otherwise: "list",
 };

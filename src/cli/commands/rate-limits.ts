@@ -1,7 +1,7 @@
 import { defined } from "../../core/defined.ts";
 import type { RateLimitView } from "../../core/flow/rate-limits.ts";
 import { type CommandGroup, defineCommand } from "../command.ts";
-import { coarse } from "../format.ts";
+import { coarse, count } from "../format.ts";
 import { readCount, readSpan } from "../view/parsers.ts";
 import { type Column, listText } from "../view/table.ts";
 
@@ -104,4 +104,4 @@ const usedOf = ({ used, calls, tokens }: RateLimitView): string =>
   ].join(", ");
 
 const amount = (n: number | undefined, what: string): readonly string[] =>
-  n === undefined ? [] : [`${n} ${what}`];
+  n === undefined ? [] : [`${count(n)} ${what}`];

@@ -57,9 +57,14 @@ describe("holdfast schedules", () => {
 
   it("refuses what isn't valid with a sentence and nothing stored", async () => {
     const bad = await folder.run(["schedules", "create", "x", "greet", "--cron", "61 * * * *"]);
-    expect(bad.code).not.toBe(0);
+    expect(bad.code).toBe(2);
+    const never = await folder.run("schedules create x greet");
+    expect([never.code, never.stderr]).toEqual([
+      2,
+      expect.stringContaining("Exactly one of --cron, --every and --at is needed."),
+    ]);
     expect(bad.stderr).toContain('"61 * * * *" is not a valid cron line');
     expect((await folder.run("schedules show x")).stderr).toContain("There is no schedule named x.");
-    expect((await create("--every", "10m")).stderr).toContain("exactly one of cron, everyMs and at");
+    expect((await create("--every", "10m")).stderr).toContain("Exactly one of --cron, --every and --at");
   });
 });

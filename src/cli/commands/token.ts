@@ -77,18 +77,18 @@ const rotate = defineCommand({
     },
     expires: {
       flag: "--expires <time>",
-      summary: "How long the new one is valid (default 90d)",
+      summary: "How long the new one is valid (default: as long as the old one was)",
       parse: readSpan,
     },
   },
   examples: ["token rotate ci --overlap 1d"],
   async run(context) {
-    const { overlap = TOKEN_OVERLAP_MS, expires = TOKEN_LIFE_MS } = context.options;
+    const { overlap = TOKEN_OVERLAP_MS, expires } = context.options;
     const now = systemClock.now();
     const tokens = await tokensOf(context);
     const [token = ""] = context.args;
     const actor = await context.actor();
-    const work = () => tokens.rotate(token, actor, now + overlap, now + expires);
+    const work = () => tokens.rotate(token, actor, now + overlap, expires && now + expires);
     return shown(context, await recorded(context, "rotate_token", token, work));
   },
 });

@@ -80,6 +80,19 @@ describe("tokens", () => {
     expect(await tokens.check(next.token)).toHaveProperty("principal");
   });
 
+  it("are replaced by one that is valid as long as they were, unless it says otherwise", async () => {
+    const { tokens, clock } = stage();
+    const end = async (expiresAt: number | null, given?: number | null) => {
+      const { info } = await tokens.create({ ...ada, expiresAt });
+      await clock.skip(HOUR);
+      const next = await tokens.rotate(info.id, "root", clock.now() + HOUR, given);
+      return next.info.expiresAt === null ? null : next.info.expiresAt - clock.now();
+    };
+    expect(await end(clock.now() + 30 * 24 * HOUR)).toBe(30 * 24 * HOUR);
+    expect(await end(null)).toBe(null);
+    expect(await end(clock.now() + HOUR, null)).toBe(null);
+  });
+
   it("note their last use by the hour, not with every request", async () => {
     const { tokens, documents, clock } = stage();
     const { token, info } = await tokens.create(ada);

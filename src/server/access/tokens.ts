@@ -104,19 +104,31 @@ export class Tokens {
     return infoOf(id, record);
   }
 
-  /** Makes a token like an older one, which works until `until`, so that its bearers can change over. */
+  /**
+   * Makes a token like an older one, which works until `until`, so that its bearers can change over. Unless `expiresAt`
+   * is given, it is valid for as long as the older one was.
+   */
   async rotate(
     named: string,
     by: string,
     until: number,
-    expiresAt: number | null = null,
+    expiresAt?: number | null | undefined,
   ): Promise<MadeToken> {
     const id = await this.#find(named);
-    const { name, actor, roles, scope } = await this.#change(id, (record) => ({
-      ...record,
-      expiresAt: Math.min(record.expiresAt ?? until, until),
-    }));
-    return this.create({ name, actor, roles, scope, expiresAt, createdBy: by });
+    let life: number | null = null;
+    const { name, actor, roles, scope } = await this.#change(id, (record) => {
+      life = record.expiresAt === null ? null : record.expiresAt - record.createdAt;
+      return { ...record, expiresAt: Math.min(record.expiresAt ?? until, until) };
+    });
+    const end = life === null ? null : this.#deps.clock.now() + life;
+    return this.create({
+      name,
+      actor,
+      roles,
+      scope,
+      expiresAt: expiresAt === undefined ? end : expiresAt,
+      createdBy: by,
+    });
   }
 
   /** Checks a token as it came in. */

@@ -84,7 +84,10 @@ export const tokenOperations = {
         .max(30 * 86_400_000)
         .exactOptional()
         .meta({ description: "How long the old one works. Default: one hour" }),
-      expiresAt,
+      expiresAt: expiresAt.meta({
+        description:
+          "When the new one ends; null: never. Default: it is valid for as long as the old one was",
+      }),
     }),
     answer: made,
     isShownOnce: true,

@@ -23,7 +23,7 @@ export const tokenRoutes: Handlers<keyof typeof tokenOperations> = {
       name,
       actor,
       roles,
-      expiresAt: endOf(call, expiresAt),
+      expiresAt: expiresAt === undefined ? call.clock.now() + TOKEN_LIFE_MS : expiresAt,
       createdBy: call.act.actor,
       ...defined({ scope }),
     });
@@ -36,7 +36,7 @@ export const tokenRoutes: Handlers<keyof typeof tokenOperations> = {
     const old = await tokens.get(call.params.token);
     checkGrant(call, old.roles);
     const until = call.clock.now() + overlapMs;
-    const made = await tokens.rotate(old.id, call.act.actor, until, endOf(call, expiresAt));
+    const made = await tokens.rotate(old.id, call.act.actor, until, expiresAt);
     return told(call, "token rotated", made, { replaces: old.id });
   },
 
@@ -58,9 +58,6 @@ function checkGrant({ principal }: Caller, roles: readonly Role[]): void {
   if (beyond.length > 0)
     throw new HoldfastError("HF-6085", { actor: principal.actor, permissions: beyond.join(", ") });
 }
-
-const endOf = ({ clock }: Caller, given: number | null | undefined): number | null =>
-  given === undefined ? clock.now() + TOKEN_LIFE_MS : given;
 
 const shown = ({ clock }: Caller, token: TokenInfo) => ({ ...token, state: stateOf(token, clock.now()) });
 

@@ -42,7 +42,7 @@ export const list = defineCommand({
 
 export const show = defineCommand({
   name: "show",
-  summary: "Show a queue, the runs that hold its places and those that stand in line",
+  summary: "Show a queue, the runs that hold its places and those in line",
   args: ["<queue>"],
   examples: ["queues show orders"],
   async run(context) {
@@ -56,7 +56,7 @@ export const show = defineCommand({
     const text = [
       `${name}   ${statusOf(queue)}${why}`,
       `  ${limitsText(queue)}`,
-      ...linesOf("being advanced", running),
+      ...linesOf("in progress", running),
       ...linesOf("in line", queued),
     ].join("\n");
     return { data: { queue, running, queued }, text };
@@ -84,7 +84,7 @@ const statusOf = ({ paused }: QueueView): string => (paused ? "paused" : "open")
 export function limitsText({ concurrency, perKey, fairBy, rate }: QueueView): string {
   const parts = [
     ...(concurrency === undefined ? [] : [`${concurrency} at once`]),
-    ...(perKey === undefined ? [] : [`${perKey} of a key`]),
+    ...(perKey === undefined ? [] : [`${perKey} per key`]),
     ...(rate === undefined ? [] : [`${rate.calls} in ${coarse(rate.periodMs ?? 60_000)}`]),
   ];
   const limits = parts.length === 0 ? "no limits" : parts.join(", ");

@@ -5,6 +5,7 @@ import { OVERLAPS, type ScheduleOptions } from "../../../core/schedule-options.t
 import { defineCommand, type Values } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
 import { plural, word } from "../../format.ts";
+import { usage } from "../../globals.ts";
 import { writtenInput } from "../../inputs.ts";
 import { readSpan } from "../../view/parsers.ts";
 import { changeNamed, deleteNamed } from "../flow-acts.ts";
@@ -43,6 +44,13 @@ export const create = defineCommand({
   ],
   async run(context) {
     const [name = "", workflow = ""] = context.args;
+    const { cron, every, at } = context.options;
+    if ([cron, every, at].filter((way) => way !== undefined).length !== 1)
+      throw usage(
+        "it doesn't say when the schedule ticks",
+        "Exactly one of --cron, --every and --at is needed.",
+        `holdfast schedules create ${word(name)} ${word(workflow)} --cron "0 2 * * *"`,
+      );
     const given = await optionsOf(context);
     await context.store({ create: true });
     const { schedules } = await context.engine();
