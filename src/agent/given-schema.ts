@@ -56,13 +56,13 @@ function fromStandard(schema: StandardSchema, of: string): GivenSchema {
   } catch (error) {
     throw new HoldfastError("HF-4604", { of, problem: messageOf(error) }, { cause: error });
   }
-  if (!isObject(json)) throw new HoldfastError("HF-4604", { of, problem: "its JSON schema is no object" });
+  if (!isObject(json)) throw new HoldfastError("HF-4604", { of, problem: "its JSON schema isn't an object" });
   return checkedBy(plain(json), (value) => conform(schema, value, of));
 }
 
 async function fromSdk(schema: SdkSchema, of: string): Promise<GivenSchema> {
   const json: unknown = await schema.jsonSchema;
-  if (!isObject(json)) throw new HoldfastError("HF-4604", { of, problem: "its JSON schema is no object" });
+  if (!isObject(json)) throw new HoldfastError("HF-4604", { of, problem: "its JSON schema isn't an object" });
   if (!("validate" in schema) || typeof schema.validate !== "function")
     return { json: checkSchema(plain(json), of), made: (value) => Promise.resolve(value) };
   return checkedBy(plain(json), async (value) => {

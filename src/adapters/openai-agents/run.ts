@@ -135,7 +135,10 @@ class Cast {
     const known = this.#agents.get(agent);
     if (known) return known as A;
     if (!(agent instanceof this.#sdk.agents.Agent))
-      throw new HoldfastError("HF-4610", { what: "This agent", problem: "it is no Agent of @openai/agents" });
+      throw new HoldfastError("HF-4610", {
+        what: "This agent",
+        problem: "it isn't an Agent of @openai/agents",
+      });
     const copy = agent.clone({ model: this.#model(agent), tools: this.#wrapped(agent.tools) }) as A;
     this.#agents.set(agent, copy);
     // Known before its handoffs: agents may hand over in a circle.

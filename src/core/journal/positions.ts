@@ -100,7 +100,9 @@ export async function resolve(store: Store, row: RunRow, { seq, label }: Address
   const event = await headEventAt(store, row.id, seq);
   if (!event) throw none("There is no entry at this position.");
   if (isCheckpoint(event) || (await remarks(store, row, seq)).facts.tags.has(seq)) return seq;
-  throw none(`What is there (${event.kind}) ends nothing that could be come back to.`);
+  throw none(
+    `It isn't the end of a step (${event.kind.replaceAll("_", " ")}), so nothing can be restored there.`,
+  );
 }
 
 /**
@@ -129,7 +131,7 @@ async function called(store: Store, row: RunRow, place: string): Promise<number>
   throw new HoldfastError("HF-1022", {
     run: row.id,
     seq: place,
-    why: "None of its checkpoints has this label, and no phase or step of it is called so.",
+    why: "None of its checkpoints has this label, and no phase or step of it has this name.",
   });
 }
 

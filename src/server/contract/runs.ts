@@ -108,7 +108,7 @@ export const runOperations = {
     }),
   }),
   needsYou: declare("needsYou", {
-    summary: "The runs that don't continue unless a person does something, the dearest wait first.",
+    summary: "The runs that don't continue unless a person does something, the costliest wait first.",
     ...read,
     about: "list",
     verb: { library: "engine.reports.needsYou", cli: "list --needs-me" },

@@ -12,7 +12,7 @@ export const planToken = (seq: number, options: PlanOptions): string => `${seq}.
 /** The position that the plan was made for; refuses a token that was made for other changes (HF-6013). */
 export function seenInPlan(token: string, options: PlanOptions): number {
   const [, seq, changes] = /^(\d{1,15})\.([\w-]{1,64})$/.exec(token) ?? [];
-  if (seq === undefined) throw new HoldfastError("HF-6013", { why: "This is no token of a plan." });
+  if (seq === undefined) throw new HoldfastError("HF-6013", { why: "This isn't the token of a plan." });
   if (changes !== changesOf(options))
     throw new HoldfastError("HF-6013", { why: "It was made for other changes than the resume brings." });
   return Number(seq);

@@ -72,7 +72,7 @@ export class Reports {
     return queueKeys(this.#parts.store, name);
   }
 
-  /** The runs that don't continue unless a person does something, the dearest wait first. */
+  /** The runs that don't continue unless a person does something, the costliest wait first. */
   async needsYou(query: NeedsQuery = {}): Promise<NeedsPage> {
     return needsYou(this.#parts.store, query);
   }

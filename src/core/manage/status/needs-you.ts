@@ -11,7 +11,7 @@ import { type Standing, standingOf } from "./standing.ts";
 export type NeedKind = (typeof NEED_KINDS)[number];
 
 /**
- * The dearest wait first: what may already have happened outside and is remembered there for a limited time, what stands
+ * The costliest wait first: what may already have happened outside and is remembered there for a limited time, what stands
  * still although it could go on, what only a person can decide, and what is safe as it is.
  */
 export const NEED_KINDS = [
@@ -75,7 +75,7 @@ const MOST = 200;
 const MOST_ROWS = 500;
 const STATUSES: readonly RunStatus[] = ["waiting", "failed", "running", "queued"];
 
-/** All runs that need a person, the dearest wait first. */
+/** All runs that need a person, the costliest wait first. */
 export async function needsYou(store: Store, query: NeedsQuery): Promise<NeedsPage> {
   checkKeys(query, keysOf<NeedsQuery>({ from: true, limit: true, where: true }));
   const from = checkWhole("from", query.from ?? 0, 0);
