@@ -25,6 +25,7 @@ async function refusal(body: (ctx: Context) => unknown): Promise<string> {
   return told;
 }
 
+const child = workflow("child", async () => 1);
 const never = (value: unknown): never => value as never;
 
 describe("ctx refuses a mistake before anything is called", () => {
@@ -73,6 +74,16 @@ describe("ctx refuses a mistake before anything is called", () => {
       /^items: it must be a list/,
     ],
     ["a loop whose state is no object", (ctx) => ctx.loop("l", never(0), noCalls), /^initial: /],
+    ["options of a child", (ctx) => ctx.child("c", child, undefined, never({ lables: {} })), /^lables: /],
+    ["a provider's own usage", (ctx) => ctx.usage(never({ inputTokens: 5 })), /^usage\.inputTokens: /],
+    ["a decision that is a text", (ctx) => ctx.decide(never("yes")), /^decision: /],
+    [
+      "a decision without its description",
+      (ctx) => ctx.decide(never({ what: "x" })),
+      /^decision\.description: /,
+    ],
+    ["an agent's state as a text", (ctx) => ctx.agent("a", never("busy")), /^state: /],
+    ["a plan that is no list", (ctx) => ctx.plan(never("load")), /^steps: /],
   ])("%s", async (_, body, expected) => {
     expect(await refusal(body)).toMatch(expected);
   });

@@ -13,7 +13,9 @@ import {
   keysOf,
 } from "../check-options.ts";
 import type {
+  AgentState,
   Branches,
+  Decision,
   EachOptions,
   LoopOptions,
   SettledOptions,
@@ -22,9 +24,11 @@ import type {
   TransactionOptions,
   UndoOptions,
 } from "../context.ts";
+import type { ChildOptions } from "../options.ts";
 import type { LimitUse } from "../rate-limit.ts";
 import { limitUses } from "../rate-limit.ts";
 import type { Effect } from "../types.ts";
+import type { UsageReport } from "../usage.ts";
 import { checkKeyOption } from "./key-answer.ts";
 import { defaultRetry, retryPolicy } from "./retry.ts";
 
@@ -52,6 +56,8 @@ const UNDO = keysOf<UndoOptions<unknown>>({ undo: true, timeoutMs: true, verify:
 const LIMIT = keysOf<LimitUse>({ name: true, tokens: true, isOptional: true });
 const LOOP = keysOf<LoopOptions>({ maxIterations: true, every: true });
 const SIGNAL = keysOf<SignalOptions>({ or: true, timeoutMs: true });
+const CHILD = keysOf<ChildOptions>({ name: true, labels: true, queue: true, key: true, priority: true });
+const USAGE = keysOf<UsageReport>({ tokens: true, costUsd: true, model: true });
 const TRANSACTION = keysOf<TransactionOptions>({ input: true });
 
 /** Passing a call instead of a function is the commonest mistake: the call is made, whatever the journal says. */
@@ -145,3 +151,22 @@ export function checkTransaction(work: unknown, options: TransactionOptions): vo
   checkFunction("work", work);
   checkKeys(options, TRANSACTION);
 }
+
+export const checkChildOptions = (options: ChildOptions): void => checkKeys(options, CHILD);
+
+export function checkPlan(steps: unknown): void {
+  if (!Array.isArray(steps)) throw badOption("steps", "they must be a list of names");
+}
+
+export function checkDecision(decision: Decision): void {
+  checkObject("decision", decision, "an object with a description");
+  checkText("decision.description", decision.description);
+}
+
+export function checkAgentState(state: AgentState): void {
+  checkObject("state", state, "an object with a status");
+  checkText("state.status", state.status);
+}
+
+/** Other names of tokens would count as none: a provider's own report has to be added up first. */
+export const checkUsage = (report: UsageReport): void => checkKeys(report, USAGE, "usage");

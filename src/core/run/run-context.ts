@@ -44,13 +44,18 @@ import type { ActiveRun } from "./active-run.ts";
 import { asked, opened, Request } from "./asked.ts";
 import type { StepPlace } from "./call.ts";
 import {
+  checkAgentState,
   checkBranches,
+  checkChildOptions,
+  checkDecision,
   checkGroupOptions,
   checkItems,
   checkLoop,
+  checkPlan,
   checkSignalOptions,
   checkStepOptions,
   checkTransaction,
+  checkUsage,
   checkWork,
 } from "./call-options.ts";
 import { gate } from "./gate.ts";
@@ -189,19 +194,19 @@ export class RunContext implements Context {
     options: EachOptions | SettledOptions = {},
   ): Promise<never> {
     return this.#asked(name, async (site) => {
+      const place = await this.place(name, "group", site);
       checkItems(items);
       checkWork(work);
       checkGroupOptions(options);
-      const place = await this.place(name, "group", site);
       return (await each(this.#execution, place, items, work, options)) as never;
     });
   }
 
   all(name: string, branches: Branches, options: EachOptions | SettledOptions = {}): Promise<never> {
     return this.#asked(name, async (site) => {
+      const place = await this.place(name, "group", site);
       checkBranches(branches);
       checkGroupOptions(options);
-      const place = await this.place(name, "group", site);
       return (await all(this.#execution, place, branches, options)) as never;
     });
   }
@@ -213,8 +218,9 @@ export class RunContext implements Context {
     options: LoopOptions = {},
   ): Promise<S> {
     return this.#asked(name, async () => {
+      const place = await this.place(name, "loop");
       checkLoop(initial, body, options);
-      return loop(this.#execution, await this.place(name, "loop"), initial, body, options);
+      return loop(this.#execution, place, initial, body, options);
     });
   }
 
@@ -263,8 +269,11 @@ export class RunContext implements Context {
     let begun = (): void => undefined;
     // A child is a separate run: a function that doesn't await it may end first.
     const isBegun = new Promise<void>((resolve) => (begun = resolve));
-    const work = async (): Promise<O> =>
-      child(this.#execution, await this.place(name, "child"), { workflow, input, options, begun });
+    const work = async (): Promise<O> => {
+      const place = await this.place(name, "child");
+      checkChildOptions(options);
+      return child(this.#execution, place, { workflow, input, options, begun });
+    };
     const running = work();
     const site = callSite();
     return asked(scope, key, running, { enough: Promise.race([isBegun, running]), site });
@@ -276,8 +285,9 @@ export class RunContext implements Context {
     options: TransactionOptions = {},
   ): Promise<T> {
     return this.#asked(name, async () => {
+      const place = await this.place(name, "transaction");
       checkTransaction(work, options);
-      return transaction(this.#execution, await this.place(name, "transaction"), work, options);
+      return transaction(this.#execution, place, work, options);
     });
   }
 
@@ -291,16 +301,19 @@ export class RunContext implements Context {
   }
 
   plan(steps: readonly string[]): void {
+    checkPlan(steps);
     for (const step of steps) checkName(step);
     plan(this.#execution, steps);
   }
 
   decide(decision: Decision): void {
+    checkDecision(decision);
     decide(this.#execution, decision);
   }
 
   agent(name: string, state: AgentState): void {
     checkName(name);
+    checkAgentState(state);
     agent(this.#execution, name, state);
   }
 
@@ -312,6 +325,7 @@ export class RunContext implements Context {
   }
 
   usage(report: UsageReport): void {
+    checkUsage(report);
     usage(this.#execution, report);
   }
 
