@@ -9,6 +9,7 @@ import type { Command, CommandGroup, Listed, OptionSpecs } from "./command.ts";
 import { CommandContext } from "./context.ts";
 import { EXIT } from "./exit-codes.ts";
 import { GLOBAL_HELP, type Globals, takeGlobals, usage } from "./globals.ts";
+import { helpText } from "./help.ts";
 import type { Host } from "./host.ts";
 import { addOption, readOptions } from "./options.ts";
 import { Output } from "./output.ts";
@@ -31,7 +32,8 @@ export async function runCli(argv: readonly string[], given: Host): Promise<numb
     name = listed.name;
     const { command, path, args } = choose(await listed.load(), listed, words);
     if (!command || isHelp) {
-      host.stdout.write(output.plain(helpOf(command ?? (await listed.load()), path)));
+      const help = helpOf(command ?? (await listed.load()), path, host.stdout.isTTY);
+      host.stdout.write(helpText(output.plain(help), host.stdout));
       return command || isHelp ? EXIT.done : EXIT.usage;
     }
     name = path;
@@ -48,7 +50,7 @@ function about(globals: Globals, host: Host, output: Output): number {
   }
   const lines = catalog.map(({ name, summary }) => `  ${name.padEnd(19)} ${summary}`);
   const text = `holdfast <command>\n\n${lines.join("\n")}\n${GLOBAL_HELP}`;
-  host.stdout.write(output.plain(text));
+  host.stdout.write(helpText(output.plain(text), host.stdout));
   return EXIT.done;
 }
 
@@ -166,7 +168,8 @@ function misread({ message }: CommanderError, command: Command, path: string): H
 
 const MORE_HELP = "\nOptions of every command, and exit codes: holdfast --help\n";
 
-function helpOf(found: Command | CommandGroup, path: string): string {
+/** `isWrapped`: its lines are broken later, to the terminal's width. */
+function helpOf(found: Command | CommandGroup, path: string, isWrapped: boolean): string {
   if ("commands" in found) {
     const lines = found.commands.map(
       ({ name, args = [], summary }) => `  ${[name, ...args].join(" ").padEnd(24)} ${summary}`,
@@ -174,6 +177,8 @@ function helpOf(found: Command | CommandGroup, path: string): string {
     return `holdfast ${path}: ${found.summary}\n\n${lines.join("\n")}\n${MORE_HELP}`;
   }
   const examples = (found.examples ?? []).map((example) => `  holdfast ${example}\n`).join("");
-  const text = parserOf(found, `holdfast ${path}`).helpInformation();
+  const parser = parserOf(found, `holdfast ${path}`);
+  if (isWrapped) parser.configureHelp({ helpWidth: 1_000 });
+  const text = parser.helpInformation();
   return `${text}${examples === "" ? "" : `\nExamples:\n${examples}`}${MORE_HELP}`;
 }
