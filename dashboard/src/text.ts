@@ -218,6 +218,8 @@ export const TEXT = {
       empty: "The timeline starts with the first step.",
       noFailed: "Nothing has failed.",
       failedOnly: "Failed only",
+      criticalOnly: "Critical path",
+      criticalNote: "Only the steps that the end had to wait for: shorten one of them to shorten the run",
       table: "Table",
       in: "Zoom in",
       out: "Zoom out",

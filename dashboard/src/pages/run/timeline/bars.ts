@@ -47,3 +47,23 @@ export function linesOf(nodes: Iterable<Node>, now: number, failedOnly: boolean)
   }
   return lines.toSorted((a, b) => (a.bars[0]?.from ?? 0) - (b.bars[0]?.from ?? 0));
 }
+
+/**
+ * The lines that the end of the run had to wait for: the one that ended last, before it the last that had ended when it
+ * began, and so on. To make the run shorter, shorten one of these.
+ */
+export function criticalOf(lines: readonly Line[]): readonly Line[] {
+  const spans = lines.flatMap((line) => {
+    const [first, last] = [line.bars[0], line.bars.at(-1)];
+    return first && last ? [{ line, from: first.from, to: last.to }] : [];
+  });
+  const byEnd = spans.toSorted((a, b) => a.to - b.to || a.from - b.from);
+  const path: Line[] = [];
+  let before = Number.POSITIVE_INFINITY;
+  for (const { line, from, to } of byEnd.reverse()) {
+    if (to > before) continue;
+    path.push(line);
+    before = from;
+  }
+  return path.reverse();
+}

@@ -9,7 +9,7 @@ import type { Node, Outline } from "../outline/tree.ts";
 import { lookOf, StateIcon } from "../states.tsx";
 import { AttemptTable } from "./attempt-table.tsx";
 import { Axis } from "./axis.tsx";
-import { type Bar, type Line, linesOf } from "./bars.ts";
+import { type Bar, criticalOf, type Line, linesOf } from "./bars.ts";
 import { type Scale, scaleOf } from "./scale.ts";
 
 const LINE_PX = 26;
@@ -28,16 +28,31 @@ export function TimelineView({ run, outline, tree, selected, onSelect }: Timelin
   const [zoom, setZoom] = useState(1);
   const [isTable, setTable] = useState(false);
   const [failedOnly, setFailedOnly] = useState(false);
+  const [criticalOnly, setCriticalOnly] = useState(false);
   const tick = useNow();
   const isMoving = useMemo(() => [...leavesOf(tree)].some(({ state }) => state === "under way"), [tree]);
   // Nothing grows in a run that has ended, so nothing is drawn again.
   const now = isMoving ? tick : (outline.marks.at(-1)?.at ?? 0);
-  const lines = useMemo(() => linesOf(leavesOf(tree), now, failedOnly), [tree, now, failedOnly]);
+  const lines = useMemo(() => {
+    const shown = linesOf(leavesOf(tree), now, failedOnly);
+    if (!criticalOnly) return shown;
+    const path = new Set(criticalOf(linesOf(leavesOf(tree), now, false)).map(({ step }) => step.step));
+    return shown.filter(({ step }) => path.has(step.step));
+  }, [tree, now, failedOnly, criticalOnly]);
   return (
     <div>
       <div className="flex flex-wrap items-center gap-1 border-b border-line px-2 py-1">
         <Button small look="quiet" aria-pressed={failedOnly} onClick={() => setFailedOnly(!failedOnly)}>
           <Check on={failedOnly} /> {TEXT.run.timeline.failedOnly}
+        </Button>
+        <Button
+          small
+          look="quiet"
+          title={TEXT.run.timeline.criticalNote}
+          aria-pressed={criticalOnly}
+          onClick={() => setCriticalOnly(!criticalOnly)}
+        >
+          <Check on={criticalOnly} /> {TEXT.run.timeline.criticalOnly}
         </Button>
         <Button small look="quiet" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
           <Check on={isTable} /> {TEXT.run.timeline.table}

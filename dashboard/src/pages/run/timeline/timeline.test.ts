@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Step } from "../outline/tree.ts";
-import { barsOf } from "./bars.ts";
+import { type Step, treeOf } from "../outline/tree.ts";
+import { barsOf, criticalOf, linesOf } from "./bars.ts";
 import { scaleOf, ticksOf, tickText } from "./scale.ts";
 
 const DAY = 86_400_000;
@@ -43,6 +43,27 @@ describe("the bars of a step", () => {
     ];
     expect(barsOf(step({ attempts }), 300)[0]).toEqual({ attempt: 1, from: 100, to: 150, kind: "in doubt" });
   });
+});
+
+describe("the critical path", () => {
+  const spans: readonly (readonly [string, number, number])[] = [
+    ["load", 0, 100],
+    ["fast", 100, 120],
+    ["slow", 100, 400],
+    ["side", 0, 30],
+    ["join", 400, 450],
+  ];
+  const steps = spans.map(([name, startedAt, endedAt], index) =>
+    step({ step: name, seq: index, attempts: [{ attempt: 1, startedAt, endedAt, outcome: "done" }] }),
+  );
+  const tree = treeOf({ steps, pending: [], loops: [], agents: [], marks: [] });
+
+  it("is made of the steps that the end had to wait for", () => {
+    const path = criticalOf(linesOf(tree, 450, false));
+    expect(path.map((line) => line.step.step)).toEqual(["load", "slow", "join"]);
+  });
+
+  it("is empty where nothing has begun", () => expect(criticalOf([])).toEqual([]));
 });
 
 describe("the axis of the timeline", () => {
