@@ -6,7 +6,7 @@ import { width } from "./format.ts";
 const folder = cliFolder();
 afterAll(() => folder.remove());
 
-const words = (text: string): readonly string[] => text.split(/\s+/).filter((word) => word !== "");
+const words = (text: string): string[] => text.split(/\s+/).filter((word) => word !== "");
 
 describe("help on a terminal", () => {
   it.each([40, 60, 80, 120])("fits into %i columns, and nothing of it is lost", async (columns) => {

@@ -20,7 +20,7 @@ describe("the front of the engine", () => {
   it("says what is wrong with what is easily mistaken: a promise, an order, a name twice", () => {
     const refused = (call: () => unknown): unknown => {
       try {
-        call();
+        return void call();
       } catch (error) {
         return (error as Error).message;
       }

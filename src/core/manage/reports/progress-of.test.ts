@@ -43,7 +43,9 @@ describe("the progress of runs", () => {
     const held = new Promise<void>((resolve) => (end = resolve));
     const grouped = workflow("grouped", async (ctx) => {
       await ctx.step("load", () => 1);
-      await ctx.each("match", [1, 2, 3], (n) => (n === 3 ? held : n));
+      await ctx.each("match", [1, 2, 3], async (n) => {
+        if (n === 3) await held;
+      });
       await ctx.gate("ask", { choices: ["yes"] });
       await ctx.step("pay", () => 1);
     });
