@@ -108,12 +108,7 @@ export class Tokens {
    * Makes a token like an older one, which works until `until`, so that its bearers can change over. Unless `expiresAt`
    * is given, it is valid for as long as the older one was.
    */
-  async rotate(
-    named: string,
-    by: string,
-    until: number,
-    expiresAt?: number | null | undefined,
-  ): Promise<MadeToken> {
+  async rotate(named: string, by: string, until: number, expiresAt?: number | null): Promise<MadeToken> {
     const id = await this.#find(named);
     let life: number | null = null;
     const { name, actor, roles, scope } = await this.#change(id, (record) => {

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useRef } from "react";
 import { actedOf } from "../../acts/run-acts.ts";
 import { RunActs } from "../../acts/run-acts-bar.tsx";
 import { useApi } from "../../api/use-api.ts";
@@ -50,13 +50,13 @@ function Moments({
   readonly isLaidOut: boolean;
 }) {
   const section = useRef<HTMLDivElement>(null);
-  const [isAsked, setAsked] = useState(at !== null);
+  const isAsked = useRef(at !== null);
   // Whoever follows a link to a checkpoint wants to see it, below however many steps.
   useEffect(() => {
-    if (!isAsked || !isLaidOut) return;
-    setAsked(false);
+    if (!isAsked.current || !isLaidOut) return;
+    isAsked.current = false;
     section.current?.scrollIntoView({ block: "center" });
-  }, [isAsked, isLaidOut]);
+  }, [isLaidOut]);
   const isNamed = at !== null && !/^\d+$/.test(at);
   const { data } = useApi("getCheckpoint", { run, at: at ?? "last" }, { enabled: isNamed });
   const seq = isNamed ? (data?.seq ?? null) : at === null ? null : Number(at);
