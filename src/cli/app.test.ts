@@ -31,6 +31,13 @@ describe("the command line", () => {
       expect((await folder.run(typed as string)).stderr).toContain(`Fix   holdfast ${meant}\n`);
   });
 
+  it("says what a workflow file is when it is given another file", async () => {
+    folder.write("notes.md", "");
+    const { code, stderr } = await folder.run("run notes.md");
+    expect(code).toBe(4);
+    expect(stderr).toContain("It is a file or folder, but workflow files end in .ts");
+  });
+
   it("takes help as a command, for all of it and for one command", async () => {
     expect((await folder.run("help")).stdout).toBe((await folder.run("--help")).stdout);
     const one = await folder.run("help gate list");
