@@ -4,6 +4,7 @@ import type { Workflow } from "../core/context.ts";
 import { defined } from "../core/defined.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
+import { isSavedByProgram } from "../core/outside-workflows.ts";
 import type { Store } from "../core/store/contract.ts";
 import type { RunRow } from "../core/types.ts";
 import { isWorkflow } from "../core/workflow.ts";
@@ -143,7 +144,7 @@ export class Workflows {
       return this.fromFile(`${remembered}#${run.workflow}`, root);
     const found = await this.#configured(run.workflow);
     if (found) return found;
-    if (await isOutside(run.workflow)) throw new HoldfastError("HF-4508", { run: run.id });
+    if (isSavedByProgram(run.workflow)) throw new HoldfastError("HF-4508", { run: run.id });
     const why =
       remembered === undefined
         ? `It was started by a program, and the configuration lists no workflow ${run.workflow}.`
@@ -228,13 +229,6 @@ export class Workflows {
     }
     return listed;
   }
-}
-
-/** True for runs that a program saves state by state: no workflow advances them. */
-async function isOutside(workflow: string): Promise<boolean> {
-  const { CHECKPOINTER } = await import("../team/checkpointer.ts");
-  const { BY_HAND } = await import("../dag/saved-by-hand.ts");
-  return workflow === CHECKPOINTER || workflow === BY_HAND;
 }
 
 const only = (codes: readonly Code[]): Code | undefined => (codes.length === 1 ? codes[0] : undefined);

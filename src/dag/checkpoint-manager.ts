@@ -1,11 +1,12 @@
 import { checkKeys, checkMethod, checkText, checkWhole } from "../core/check-options.ts";
 import type { Engine } from "../core/engine/engine.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { BY_HAND } from "../core/outside-workflows.ts";
 import { isLayerLabel, layerLabel } from "./checkpoint-id.ts";
 import { fullConfig } from "./config.ts";
 import { remainingLayers, validateDag } from "./graph.ts";
 import { findCheckpointById, readHeld, stateProblem } from "./restore.ts";
-import { BY_HAND, SAVE, type Save, savedByHand } from "./saved-by-hand.ts";
+import { SAVE, type Save, savedByHand } from "./saved-by-hand.ts";
 import { stateOf, type Writable } from "./state.ts";
 import type { DAGStructure, ExecutionConfig, WorkflowState } from "./types.ts";
 

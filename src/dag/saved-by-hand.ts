@@ -1,4 +1,5 @@
 import type { Workflow } from "../core/context.ts";
+import { BY_HAND } from "../core/outside-workflows.ts";
 import { currentOf } from "../core/values/patch.ts";
 import { workflow } from "../core/workflow.ts";
 import { checkpointId, layerLabel } from "./checkpoint-id.ts";
@@ -8,8 +9,6 @@ import { LAYERS } from "./run-dag.ts";
 import { emptyState, type Held } from "./state.ts";
 import type { DAGStructure, WorkflowState } from "./types.ts";
 
-/** The workflow whose runs keep the checkpoints that were saved by hand, a run for each workflow id. */
-export const BY_HAND = "dag-checkpoints";
 export const SAVE = "save";
 
 /** A save that was asked for. */

@@ -3,6 +3,7 @@ import { createEngine, type Engine } from "../core/engine/engine.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { digest } from "../core/hash.ts";
 import type { OutsidePosition, OutsideResult, OutsideState } from "../core/manage/outside/outside.ts";
+import { CHECKPOINTER } from "../core/outside-workflows.ts";
 import type { AgentCheckpointRow } from "../core/records.ts";
 import type { Store } from "../core/store/contract.ts";
 import type { Run } from "../core/types.ts";
@@ -17,9 +18,6 @@ import {
 } from "./checkpointer-agent.ts";
 import { failureDetails, failureReason } from "./failure-details.ts";
 import { progressText } from "./progress.ts";
-
-/** The workflow that runs of an `AgentCheckpointer` belong to. No worker advances them. */
-export const CHECKPOINTER = "agent-checkpointer";
 
 /** Options of {@link AgentCheckpointer}. */
 export interface AgentCheckpointerOptions<A extends CheckpointedAgent> {

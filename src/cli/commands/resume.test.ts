@@ -47,8 +47,12 @@ describe("holdfast resume", () => {
     await checkpointer.saveFailure(agent, new Error("rate limit"));
     await checkpointer.close();
     await store.close();
-    const { code, stderr } = await folder.run(`resume ${agent.analysisId}-${agent.agentType}`);
+    const id = `${agent.analysisId}-${agent.agentType}`;
+    const { code, stderr } = await folder.run(`resume ${id}`);
     expect([code, stderr]).toEqual([4, expect.stringContaining("Start that program again")]);
+    const { stdout } = await folder.run(`show ${id}`);
+    expect(stdout).toContain(`cancel ${id}`);
+    expect(stdout).not.toMatch(/resume |fork /);
   });
 
   it("goes on, and says what was reused and saved (S3-36)", async () => {

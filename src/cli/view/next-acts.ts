@@ -1,5 +1,6 @@
 import { needsPerson } from "../../core/journal/going-on.ts";
 import type { Possible } from "../../core/manage/status/status.ts";
+import { isSavedByProgram } from "../../core/outside-workflows.ts";
 import type { RunRow } from "../../core/types.ts";
 import { waysOut } from "../drive/ending.ts";
 import type { Rerun } from "./doubt-ways.ts";
@@ -11,13 +12,15 @@ export function nextActs(
   isStalled: boolean,
   rerunOf: (step: string) => Rerun,
 ): string[] {
-  const { id, seq } = row;
+  const { id, seq, workflow } = row;
+  // The program that saves such a run continues it.
+  const hasCode = !isSavedByProgram(workflow);
   const acts =
     row.status === "waiting" ? row.waiting.flatMap((wait) => waysOf(id, wait, rerunOf(wait.step))) : [];
-  if (isStalled || can.includes("resume")) acts.push(`resume ${id}`);
+  if (hasCode && (isStalled || can.includes("resume"))) acts.push(`resume ${id}`);
   if (can.includes("pause") && !isStalled) acts.push(`pause ${id}`);
   if (can.includes("cancel")) acts.push(`cancel ${id}`);
-  if (can.includes("fork")) acts.push(`fork ${id}@${seq}`);
+  if (hasCode && can.includes("fork")) acts.push(`fork ${id}@${seq}`);
   return [...new Set(acts)];
 }
 
