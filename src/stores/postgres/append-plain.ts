@@ -15,7 +15,7 @@ export function isPlain({ run, expect, claim, entries, drop, records = [] }: App
 const isWhole = (text: string | null): boolean =>
   text === null || !/[\ud800-\udfff]/.test(text) || text === Buffer.from(text).toString();
 
-const placeholders = (count: number): string =>
+export const placeholders = (count: number): string =>
   Array.from({ length: count }, (_, i) => `$${i + 1}`).join(", ");
 
 /** The texts of the calls, which are the same for every append. */

@@ -3,6 +3,7 @@ import type { Alone, Append, AppendResult, Refusal } from "../../core/store/cont
 import type { RunRow } from "../../core/types.ts";
 import { otherStore } from "../other-store.ts";
 import { batchStatement, OTHER } from "./append-batch.ts";
+import { limitedCall } from "./append-limited.ts";
 import { type Calls, isPlain, manyCall, oneCall } from "./append-plain.ts";
 import type { Opened, Place } from "./migrations.ts";
 import type { Database, Queryable, Value } from "./queryable.ts";
@@ -76,19 +77,36 @@ function appendAlone(database: Database, to: Writing, append: Append, alone: Alo
   });
 }
 
-async function lock(one: Queryable, { name }: Writing, what: string): Promise<void> {
-  await one.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`${name} ${what}`]);
+const lockName = ({ name }: Writing, what: string): string => `${name} ${what}`;
+
+async function lock(one: Queryable, to: Writing, what: string): Promise<void> {
+  await one.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [lockName(to, what)]);
+}
+
+/** Applies an append whose claim has limits: in one statement if it can be, else in a transaction. */
+async function appendLimited(database: Database, to: Writing, append: Append): Promise<AppendResult> {
+  const limits = limitsOf(append);
+  const queues = [...new Set(limits.map((limit) => `queue ${limit.queue}`))].sort();
+  const locks = queues.map((queue) => lockName(to, queue));
+  const call = limitedCall(to, append, limits, locks);
+  const [[answer] = []] = call ? await database.query(call.text, call.values) : [];
+  if (answer === "taken") return ACCEPTED;
+  return answer === "full" ? refusedFull(database, to, append) : appendCounted(database, to, append, queues);
 }
 
 /**
- * Applies an append whose claim has limits. Claims of a queue take turns: the lock is taken in a statement before the
- * count, so that the count sees what the one before has committed.
+ * Claims of a queue take turns: the lock is taken in a statement before the count, so that the count sees what the one
+ * before has committed.
  */
-function appendLimited(database: Database, to: Writing, append: Append): Promise<AppendResult> {
+function appendCounted(
+  database: Database,
+  to: Writing,
+  append: Append,
+  queues: readonly string[],
+): Promise<AppendResult> {
   const limits = limitsOf(append);
   return database.transaction(async (one) => {
-    for (const queue of [...new Set(limits.map((limit) => limit.queue))].sort())
-      await lock(one, to, `queue ${queue}`);
+    for (const queue of queues) await lock(one, to, queue);
     for (const { queue, key, most } of limits) {
       const { text, values } = statement((bind) => {
         const ofKey = key === undefined ? "" : ` AND run_key = ${bind(key, "text")}`;

@@ -24,7 +24,7 @@ const ROW = /^SELECT run\.identity[^]* WHERE id = \$1$/;
 function counting(): { readonly pool: PostgresPool; readonly take: () => Record<string, number> } {
   let seen: Record<string, number> = {};
   const note = (text: string): void => {
-    const [what] = /append_one|append_many|^BEGIN|SELECT entry\.seq/.exec(text) ?? [];
+    const [what] = /append_one|append_many|append_limited|^BEGIN|SELECT entry\.seq/.exec(text) ?? [];
     const kind = ROW.test(text.trim()) ? "look" : what;
     if (kind !== undefined) seen[kind] = (seen[kind] ?? 0) + 1;
   };
@@ -102,6 +102,23 @@ describe.skipIf(server.url === undefined)("the statements of a run on PostgreSQL
     await engine.result(id);
     expect(take()["look"]).toBe(1);
     await close();
+  });
+
+  it("include one for a claim that has limits, which holds its queue up for no longer than that", async () => {
+    const counted = counting();
+    const store = await openPostgresStore({ pool: counted.pool, schema });
+    const engine = createEngine({
+      store,
+      workflows: [flow],
+      queues: { orders: { concurrency: 1, perKey: 1 } },
+      claimMs: 3_600_000,
+    });
+    const { id } = await engine.start(flow, 1, { queue: "orders", key: "a" });
+    expect(await engine.result(id)).toBe("done");
+    const { append_limited: claims = 0, BEGIN: transactions = 0 } = counted.take();
+    expect({ claims, transactions }).toEqual({ claims: 1, transactions: 0 });
+    await engine.close();
+    await store.close();
   });
 
   it("are shared by the runs that write at the same time", async () => {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { ServerClock } from "../../../test/support/postgres-clock.ts";
 import { startPgbouncer } from "../../../test/support/services/pgbouncer.ts";
 import { sharedPostgres } from "../../../test/support/services/postgres.ts";
-import type { Append, Store } from "../../core/store/contract.ts";
+import type { Append, ClaimChange, Store } from "../../core/store/contract.ts";
 import type { RunRow } from "../../core/types.ts";
 import {
   accepted,
@@ -23,6 +23,8 @@ import { PostgresStore } from "./store.ts";
 const server = await sharedPostgres();
 const { url } = server;
 const bouncer = url === undefined ? "there is no server" : await startPgbouncer(url);
+
+type Acquire = ClaimChange & { readonly kind: "acquire" };
 
 const clock = {
   time: 1_800_000_000_000,
@@ -347,6 +349,30 @@ describe.skipIf(url === undefined)("appends to PostgreSQL", () => {
       result?.ok === false ? result.reason : "taken",
     );
     expect(answers.sort()).toEqual([...Array(7).fill("held"), "taken"]);
+    await pool.end();
+  });
+
+  it("keep to limits also when every transaction must be serializable", async () => {
+    const options = "-c default_transaction_isolation=serializable";
+    const pool = new pg.Pool({ connectionString: url, max: 10, options });
+    const store = await open({ pool });
+    const limits = [{ queue: "mail", most: 2 }];
+    const claim = (i: number): ClaimChange => ({ ...(take(`worker-${i}`) as Acquire), limits });
+    const runs = await Promise.all(
+      Array.from({ length: 8 }, (_, i) =>
+        accepted(
+          store,
+          creation({ run: { id: `r${i}`, queue: "mail", status: "queued" }, claim: { kind: "release" } }),
+        ),
+      ),
+    );
+    const claims = runs.map((row, i) =>
+      store.append([outsideAct(row, { run: { status: "running" }, claim: claim(i) })]),
+    );
+    const answers = (await Promise.all(claims)).map(([result]) =>
+      result?.ok === false ? result.reason : "taken",
+    );
+    expect(answers.sort()).toEqual([...Array(6).fill("full"), "taken", "taken"]);
     await pool.end();
   });
 

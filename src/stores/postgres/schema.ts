@@ -1,4 +1,5 @@
 import { appendFunctions } from "./functions.ts";
+import { limitedFunction } from "./limited-function.ts";
 import { recordTables } from "./record-tables.ts";
 import { views } from "./views.ts";
 
@@ -81,4 +82,5 @@ export const MIGRATIONS: readonly ((at: string) => readonly string[])[] = [
   tagsAndDocuments,
   writers,
   appendFunctions,
+  limitedFunction,
 ];
