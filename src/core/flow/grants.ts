@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { Grant } from "../guards/rate-gate.ts";
-import type { Kept } from "./kept.ts";
+import type { Held, Kept } from "./kept.ts";
 import { type Amount, askNow, givenBack, type LimitRecord, MOST_LEAD_MS, redated } from "./window.ts";
 
 const LEAST_LEAD_MS = 10;
@@ -40,9 +40,17 @@ export interface Moment {
   readonly sentAt: number;
 }
 
-export async function momentOf({ clock, now }: Pick<GrantDeps, "clock" | "now">): Promise<Moment> {
+/**
+ * A limit and the time, asked for at once: the date of a grant is then no older than it has to be. Whichever answer is
+ * the newer one, a write counts only if the limit is still as it was read.
+ */
+export async function lookAt(
+  { kept, clock, now }: Pick<GrantDeps, "kept" | "clock" | "now">,
+  name: string,
+): Promise<{ readonly moment: Moment; readonly held: Held<LimitRecord> | null }> {
   const sentAt = clock.monotonic();
-  return { sentAt, now: await now() };
+  const [at, held] = await Promise.all([now(), kept.read(name)]);
+  return { moment: { sentAt, now: at }, held };
 }
 
 /** What a call was granted, and from when on it counts. */
@@ -72,8 +80,7 @@ export class CountedGrant implements Grant {
   async renew(): Promise<number | null> {
     const { kept, lead } = this.#deps;
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const moment = await momentOf(this.#deps);
-      const held = await kept.read(this.#name);
+      const { moment, held } = await lookAt(this.#deps, this.#name);
       // The limit was deleted, and applies to nobody.
       if (!held) return this.#set(Infinity, moment);
       const at = { now: moment.now, leadMs: lead.ms };

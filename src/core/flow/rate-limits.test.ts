@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { createLab } from "../../../test/support/lab.ts";
 import { workflow } from "../../index.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
 import { seededIds } from "../ids.ts";
-import { Lead } from "./grants.ts";
+import { Lead, lookAt } from "./grants.ts";
+import { Kept } from "./kept.ts";
 import { ask, askNow, type LimitRecord, redated } from "./window.ts";
 
 const MINUTE = 60_000;
@@ -19,6 +21,32 @@ const record = (calls: number, periodMs: number): LimitRecord => ({
   line: [],
   heldUntil: 0,
   heldWhy: null,
+});
+
+describe("a look at a limit", () => {
+  it("asks for the time and for the limit at once, because a call waits for both", async () => {
+    const asked: string[] = [];
+    let answerBoth: () => void = () => undefined;
+    const bothAsked = new Promise<void>((resolve) => (answerBoth = resolve));
+    const ask = async <T>(what: string, answer: T): Promise<T> => {
+      if (asked.push(what) === 2) answerBoth();
+      await bothAsked;
+      return answer;
+    };
+    const kept = new Kept<LimitRecord>({
+      documents: () => ({
+        read: () => ask("limit", null),
+        list: () => Promise.resolve([]),
+        write: () => Promise.resolve([]),
+      }),
+      kind: "limit",
+      newVersion: () => "1",
+      isValid: (_): _ is LimitRecord => true,
+    });
+    const look = await lookAt({ kept, clock: createFakeClock(), now: () => ask("time", 7) }, "carrier");
+    expect(look).toMatchObject({ held: null, moment: { now: 7 } });
+    expect(asked.sort()).toEqual(["limit", "time"]);
+  });
 });
 
 describe("the window", () => {

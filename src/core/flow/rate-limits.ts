@@ -9,7 +9,7 @@ import type { LimitUse, RateLimit } from "../rate-limit.ts";
 import { dataDigest } from "../values/codec.ts";
 import { Declarations } from "./declarations.ts";
 import type { FlowDeps } from "./flow-deps.ts";
-import { BUSY_MS, CountedGrant, FREE, type GrantDeps, Lead, MOST_TRIES, momentOf } from "./grants.ts";
+import { BUSY_MS, CountedGrant, FREE, type GrantDeps, Lead, lookAt, MOST_TRIES } from "./grants.ts";
 import { Kept, UNCHANGED } from "./kept.ts";
 import { ask, askNow, isTooMuch, type LimitRecord, MOST_HELD_MS, swept, usedNow } from "./window.ts";
 
@@ -168,8 +168,7 @@ export class RateLimits implements RateGate {
   /** Takes one call if there is room now, without a place in the line; otherwise returns when to ask again. @internal */
   async takeNow(name: string): Promise<number | CountedGrant | null> {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const moment = await momentOf(this.#takeUps);
-      const held = await this.#kept.read(name);
+      const { moment, held } = await lookAt(this.#takeUps, name);
       if (!held) return null;
       const asked = askNow(held.value, ONE_CALL, moment.now, this.#takeUps.lead.ms);
       if (asked.until !== null) return asked.until;
@@ -214,9 +213,8 @@ export class RateLimits implements RateGate {
     served: readonly Pending[],
     isLast: boolean,
   ): Promise<readonly (number | Grant | { readonly error: unknown })[] | undefined> {
-    const moment = await momentOf(this.#grants);
+    const { moment, held } = await lookAt(this.#grants, name);
     const { now } = moment;
-    const held = await this.#kept.read(name);
     if (!held) throw new HoldfastError("HF-5120", { name });
     let record = held.value;
     const answers = served.map((pending) => {
