@@ -21,14 +21,14 @@ function stage(
   const clock = createFakeClock();
   const taken: string[] = [];
   const active = new Set<string>();
-  let [asked, deferred] = [0, 0];
+  let [asked, deferred, checked] = [0, 0, 0];
   const sweeper = new Sweeper({
     clock: { ...clock, defer: (callback) => (deferred++, setImmediate(callback)) },
     now: () => 0,
     mayTake: () => true,
     room: () => concurrency - active.size,
     prepare: async () => undefined,
-    check: async () => undefined,
+    check: async () => void checked++,
     due: async (limit) => (asked++, list.slice(0, limit)),
     isTaken: ({ id }) => busy.has(id),
     isApart,
@@ -53,8 +53,27 @@ function stage(
     active.delete(id);
     sweeper.freed();
   };
-  return { sweeper, clock, taken, active, end, asked: () => asked, deferred: () => deferred };
+  return {
+    sweeper,
+    clock,
+    taken,
+    active,
+    end,
+    asked: () => asked,
+    deferred: () => deferred,
+    checked: () => checked,
+  };
 }
+
+describe("runs that are woken together", () => {
+  it("cost two looks at the store's identity, and not one each", async () => {
+    const due = rows(1_000);
+    const { sweeper, taken, checked } = stage([...due]);
+    await Promise.all(due.map((one) => sweeper.one(one)));
+    expect(taken).toHaveLength(1_000);
+    expect(checked()).toBe(2);
+  });
+});
 
 describe("sweeps", () => {
   it("ends although a full page of due runs is being seen to by others (E1)", async () => {

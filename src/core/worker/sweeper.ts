@@ -1,4 +1,5 @@
 import type { Clock } from "../clock.ts";
+import { Joint } from "../joint.ts";
 import type { RunRow } from "../types.ts";
 
 /** The number of due runs examined at once. */
@@ -56,6 +57,7 @@ interface Sweep {
  */
 export class Sweeper {
   readonly #deps: SweeperDeps;
+  readonly #check: Joint<unknown>;
   #sweeping: Promise<string[]> | null = null;
   #again = false;
   /** Called when there is more to look for. */
@@ -68,6 +70,7 @@ export class Sweeper {
 
   constructor(deps: SweeperDeps) {
     this.#deps = deps;
+    this.#check = new Joint(() => deps.check());
   }
 
   /** The current sweep. */
@@ -106,10 +109,10 @@ export class Sweeper {
 
   /** Takes a run that is known to be due, without looking for others. Without room, a later sweep takes it. */
   async one(row: RunRow): Promise<void> {
-    const { mayTake, room, isTaken, check, take, failed } = this.#deps;
+    const { mayTake, room, isTaken, take, failed } = this.#deps;
     if (this.#stopped || !mayTake() || room() <= 0 || isTaken(row)) return;
     try {
-      await check();
+      await this.#check.ask();
       if (!this.#stopped) await take(row);
     } catch (error) {
       if (!this.#stopped) failed(error);
@@ -145,7 +148,7 @@ export class Sweeper {
   /** Page by page, until nothing is left to try (`done`) or there is no room for more (`full`). */
   async #pages(sweep: Sweep): Promise<"done" | "full"> {
     const { until } = sweep;
-    const { mayTake, room, prepare, check, due, isTaken, nextRound } = this.#deps;
+    const { mayTake, room, prepare, due, isTaken, nextRound } = this.#deps;
     try {
       if (!this.#stopped && mayTake()) await prepare();
       for (let passed = 0; !this.#stopped && mayTake(); ) {
@@ -153,7 +156,7 @@ export class Sweeper {
         if (free <= 0 && until === undefined) return "full";
         const limit = Math.min(Math.max(free, 1), PAGE) + passed;
         const rows = await due(limit);
-        if (rows.length > 0) await check();
+        if (rows.length > 0) await this.#check.ask();
         const isFresh = (row: RunRow) =>
           !isTaken(row) && !sweep.tried.has(row.id) && row.updatedAt <= (until ?? row.updatedAt);
         const fresh = rows.filter(isFresh);
