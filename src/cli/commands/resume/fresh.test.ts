@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { type CliFolder, cliFolder } from "../../../../test/support/cli.ts";
 
@@ -42,6 +44,21 @@ describe("holdfast resume --fresh", () => {
     const shown = await folder.run("checkpoints show r-fresh --reveal");
     expect(shown.stdout).toContain('"$restart"');
     expect((await folder.run("show r")).stdout).toContain("ok");
+  });
+
+  it("starts a run with a damaged journal again, with the file that a person names (S1-45)", async () => {
+    write("1.0");
+    const store = `--store file:${folder.path}/runs`;
+    expect((await folder.run(`run flow1.mjs -i to=Ada --id r ${store}`)).code).toBe(75);
+    const place = join(folder.path, "runs/runs/r");
+    const [, second = ""] = readdirSync(place).filter((name) => name.startsWith("checkpoint_"));
+    writeFileSync(join(place, second), readFileSync(join(place, second), "utf8").replace('"seq"', '"sep"'));
+    expect((await folder.run(`resume r ${store}`)).code).toBe(6);
+    const unnamed = await folder.run(`resume r --fresh --yes ${store}`);
+    expect([unnamed.code, unnamed.stderr]).toEqual([2, expect.stringContaining("--fresh --file <file>")]);
+    const { code, stderr } = await folder.run(`resume r --fresh --file flow1.mjs --yes ${store}`);
+    expect([code, stderr]).toEqual([75, expect.stringContaining("part of its journal can't be read")]);
+    expect((await folder.run(`list ${store}`)).stdout).toContain("r-fresh");
   });
 
   it("happens by itself where on_unrestorable says so (S1-44)", async () => {

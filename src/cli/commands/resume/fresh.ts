@@ -1,4 +1,5 @@
 import { defined } from "../../../core/defined.ts";
+import { HoldfastError } from "../../../core/errors.ts";
 import type { EffectAudit } from "../../../core/manage/restart/audit.ts";
 import { freshId } from "../../../core/manage/restart/restarts.ts";
 import type { Store } from "../../../core/store/contract.ts";
@@ -8,6 +9,7 @@ import { drive } from "../../drive/drive.ts";
 import { ending } from "../../drive/ending.ts";
 import { engineFor } from "../../drive/ready.ts";
 import { columns, plural } from "../../format.ts";
+import { usage } from "../../globals.ts";
 import type { Outcome } from "../../outcome.ts";
 import { iso } from "../../view/run-rows.ts";
 
@@ -25,7 +27,14 @@ export async function startFresh(
   const { file, plan } = context.options;
   const audit = await (await context.engine()).restarts.audit(run.id);
   if (plan) return { data: { audit }, text: auditText(audit), next: [`resume ${run.id} --fresh`] };
-  const code = await context.codeOf(run, defined({ file, changed: true }));
+  const code = await context.codeOf(run, defined({ file, changed: true })).catch((error: unknown) => {
+    if (!HoldfastError.is(error, "HF-3010")) throw error;
+    throw usage(
+      "the file with the code is missing",
+      `The journal of ${run.id} is damaged, so the file that it names can't be relied on.`,
+      `holdfast resume ${run.id} --fresh --file <file>`,
+    );
+  });
   const act = await context.act("start over");
   if (!context.out.isJson) context.out.say(auditText(audit));
   const risks = audit.effects.length;
