@@ -19,6 +19,19 @@ interface Measured {
   readonly blockedMs: number;
 }
 
+/** Other work on the machine only adds to a time, so the least of several is nearest to that of the text. */
+const ROUNDS = 7;
+
+function leastOf(text: string, times: readonly Measured[]): Measured {
+  const least = (of: (one: Measured) => number): number => Math.min(...times.map(of));
+  return {
+    text,
+    ms: least((one) => one.ms),
+    cpuMs: least((one) => one.cpuMs),
+    blockedMs: least((one) => one.blockedMs),
+  };
+}
+
 /** How long texts take that were made to take long. */
 export async function hostile(): Promise<CaseReport> {
   return inFolder(async (folder) => {
@@ -26,7 +39,9 @@ export async function hostile(): Promise<CaseReport> {
     for (const [text, work] of works(folder)) {
       // Once for the compiler, then measured.
       await time(text, work);
-      measured.push(await time(text, work));
+      const times: Measured[] = [];
+      for (let n = 0; n < ROUNDS; n++) times.push(await time(text, work));
+      measured.push(leastOf(text, times));
     }
     const slowest = measured.reduce((a, b) => (b.ms > a.ms ? b : a));
     const dearest = measured.reduce((a, b) => (b.cpuMs > a.cpuMs ? b : a));

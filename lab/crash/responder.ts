@@ -29,7 +29,8 @@ export class Responder {
   /** One round over the unfinished runs. */
   async tend(rows: readonly Pick<RunRow, "id" | "status" | "waiting">[]): Promise<void> {
     for (const row of rows) {
-      for (const waiting of row.waiting) await expected(this.#answer(row.id, waiting));
+      // A worker with other code may have renamed the step since the list was read (HF-1010).
+      for (const waiting of row.waiting) await expected(this.#answer(row.id, waiting), ["HF-1010"]);
       if (row.status === "paused" && this.#config.act?.kind === "resume") await this.resume(row.id);
     }
   }
