@@ -8,6 +8,8 @@ import { type Scale, ticksOf, tickText } from "./scale.ts";
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const AXIS_PX = 44;
+/** The most checkpoints that are read for their names. */
+const MOST = 200;
 
 export interface AxisProps {
   readonly run: string;
@@ -18,7 +20,9 @@ export interface AxisProps {
 
 /** The times, what was cut between them, and the checkpoints. */
 export function Axis({ run, outline, scale, labelPx }: AxisProps) {
-  const { data } = useApi("listCheckpoints", { run, limit: 200 });
+  const { data } = useApi("listCheckpoints", { run, limit: MOST });
+  const from = data?.checkpoints.length === MOST ? data.checkpoints.at(-1)?.at : undefined;
+  const older = useMemo(() => endsBefore(outline, scale, from), [outline, scale, from]);
   const origin = scale.pieces[0]?.from ?? 0;
   const ticks = useMemo(() => ticksOf(scale, origin), [scale, origin]);
   const first = scale.pieces[0];
@@ -58,6 +62,9 @@ export function Axis({ run, outline, scale, labelPx }: AxisProps) {
             </text>
           </g>
         ))}
+        {older.map((x) => (
+          <line key={x} x1={x} x2={x} y1={AXIS_PX - 6} y2={AXIS_PX} className="stroke-line-strong" />
+        ))}
         {data?.checkpoints.map(({ seq, at, trigger, labels }) => (
           <line
             key={seq}
@@ -78,6 +85,13 @@ export function Axis({ run, outline, scale, labelPx }: AxisProps) {
       </svg>
     </div>
   );
+}
+
+/** Where steps ended before the checkpoints that were read: each end is one. As many as the axis has pixels. */
+function endsBefore({ steps }: Outline, scale: Scale, before: number | undefined): readonly number[] {
+  if (before === undefined) return [];
+  const ends = steps.flatMap(({ attempts }) => attempts.at(-1)?.endedAt ?? []);
+  return [...new Set(ends.filter((at) => at < before).map((at) => Math.round(scale.x(at))))];
 }
 
 /** Only the largest unit: there is little room on a break. */
