@@ -111,6 +111,6 @@ describe("a step that failed by its own mistake", () => {
     expect((await folder.run("show m1")).stdout).toMatch(/wrong\.mjs:2:39/);
     expect((await folder.run("show m1:a -v")).stdout).toMatch(/thrown at +\S*wrong\.mjs:2:39[^]*Stack/);
     const unsavable = await folder.run("run wrong.mjs#unsavable --id m2");
-    expect([unsavable.code, unsavable.stderr]).toEqual([1, expect.stringContaining("Return plain data")]);
+    expect([unsavable.code, unsavable.stderr]).toEqual([1, expect.stringContaining("Use plain data")]);
   });
 });
