@@ -11,24 +11,38 @@ const TICK_MS = 250;
 /** A heartbeat in less than half of the time that the server waits for one. */
 const PART = 0.4;
 
+/** How long one heartbeat may take before the next one is tried. */
+const LEAST_DEADLINE_MS = 2_000;
+
 /**
  * The thread: sends heartbeats over a connection of its own, so that an event loop that computes for a while isn't taken
  * for a crash. One that is blocked for longer than `blockedMs` is.
  */
 const THREAD = `
 const { parentPort, workerData } = require("node:worker_threads");
-const { sdk, connect, namespace, everyMs, blockedMs, alive } = workerData;
+const { sdk, connect, namespace, everyMs, deadlineMs, blockedMs, alive } = workerData;
 const { Connection, Client } = require(sdk);
 const tokens = new Map();
 const tick = new BigInt64Array(alive);
-let client;
+const asked = new Set();
+let connection, client;
 const beat = async (id, token) => {
-  try { await client.activity.heartbeat(token); }
-  catch (error) {
+  // A server that is late with one heartbeat isn't sent another for the same claim.
+  if (!client || asked.has(id)) return;
+  asked.add(id);
+  try {
+    await connection.withDeadline(Date.now() + deadlineMs, () => client.activity.heartbeat(token));
+  } catch (error) {
     if (error?.name === "ActivityNotFoundError") tokens.delete(id);
+  } finally {
+    asked.delete(id);
   }
 };
-parentPort.on("message", ({ id, token }) => (token ? tokens.set(id, token) : tokens.delete(id)));
+parentPort.on("message", ({ id, token }) => {
+  if (!token) return tokens.delete(id);
+  tokens.set(id, token);
+  void beat(id, token);
+});
 const round = () => {
   const silentMs = Date.now() - Number(Atomics.load(tick, 0));
   if (silentMs < blockedMs) for (const [id, token] of tokens) void beat(id, token);
@@ -36,7 +50,8 @@ const round = () => {
 (async () => {
   for (;;) {
     try {
-      client = new Client({ connection: await Connection.connect(connect), namespace });
+      connection = await Connection.connect(connect);
+      client = new Client({ connection, namespace });
       break;
     } catch { await new Promise((resolve) => setTimeout(resolve, 200)); }
   }
@@ -72,7 +87,8 @@ export class BeatThread implements Beats {
     const sdk = createRequire(import.meta.url).resolve("@temporalio/client");
     const { namespace, connectOptions: connect } = link;
     const everyMs = Math.max(50, Math.round(heartbeatMs * PART));
-    const workerData = { sdk, connect, namespace, everyMs, blockedMs, alive: this.#alive.buffer };
+    const deadlineMs = Math.max(heartbeatMs, LEAST_DEADLINE_MS);
+    const workerData = { sdk, connect, namespace, everyMs, deadlineMs, blockedMs, alive: this.#alive.buffer };
     this.#thread = new Worker(THREAD, { eval: true, workerData });
     this.ready = new Promise((resolve, reject) => {
       this.#thread.once("message", () => resolve());

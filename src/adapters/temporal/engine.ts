@@ -32,6 +32,9 @@ const OWN = keysOf<TemporalAddress & TemporalTuning>({
   appendsPerExecution: true,
 });
 
+/** How long a result is waited for before somebody asks whether there is a worker at all. */
+const FIRST_LOOK_MS = 10_000;
+
 /** How long a worker that has a run may take to accept its next activity. */
 const ADOPT_MS = 3_000;
 
@@ -103,14 +106,38 @@ export class TemporalEngine extends Engine {
 
   /** No worker answers: that says nothing of the run, which goes on when one is back. */
   async #patiently<T>(runId: string, wait: () => Promise<T>): Promise<T> {
-    for (let isSaid = false; ; isSaid = true) {
-      try {
-        return await wait();
-      } catch (error) {
-        if (!HoldfastError.is(error, "HF-7003")) throw error;
-        if (!isSaid) this.#logger.warn("no worker answers for the run; its result is waited for", { runId });
+    const stop = this.#askForWorkers(runId);
+    try {
+      for (;;) {
+        try {
+          return await wait();
+        } catch (error) {
+          if (!HoldfastError.is(error, "HF-7003")) throw error;
+        }
       }
+    } finally {
+      stop();
     }
+  }
+
+  /** Says once that no worker answers. Whoever waits looks at what the server knows, so the wait wouldn't notice. */
+  #askForWorkers(runId: string): () => void {
+    let timer: NodeJS.Timeout | undefined;
+    const later = (ms: number): void => {
+      timer = setTimeout(() => void look(2 * ms), ms).unref();
+    };
+    const look = async (nextMs: number): Promise<void> => {
+      const error: unknown = await this.#store.read(runId).catch((thrown: unknown) => thrown);
+      if (timer === undefined) return;
+      if (HoldfastError.is(error, "HF-7003"))
+        this.#logger.warn("no worker answers for the run; its result is waited for", { runId });
+      else later(nextMs);
+    };
+    later(FIRST_LOOK_MS);
+    return () => {
+      clearTimeout(timer);
+      timer = undefined;
+    };
   }
 
   override async close(options: { drainMs?: number } = {}): Promise<void> {

@@ -1,6 +1,7 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { storeWorkflowId } from "./contract.ts";
 import { type Client, type Connection, type Handle, loadClient } from "./sdk.ts";
+import { Turns } from "./turns.ts";
 
 /** How to reach a Temporal server. */
 export interface TemporalAddress {
@@ -81,6 +82,7 @@ export class Link {
   readonly taskQueue: string;
   readonly #options: TemporalAddress;
   readonly #open: (() => Promise<Connection>) | undefined;
+  readonly #turns = new Turns();
   #client: Promise<{ readonly client: Client; readonly connection: Connection }> | null = null;
 
   /** `open`: a connection that somebody else opens and closes. */
@@ -129,11 +131,13 @@ export class Link {
     }
   }
 
-  /** Makes one request. `run`: the run that it is about. */
+  /** Makes one request when its turn has come. `run`: the run that it is about. */
   async ask<T>(run: string, request: (client: Client) => Promise<T>): Promise<T> {
     const { client, connection } = await this.#connected();
     try {
-      return await connection.withDeadline(Date.now() + REQUEST_MS, () => request(client));
+      return await this.#turns.take(() =>
+        connection.withDeadline(Date.now() + REQUEST_MS, () => request(client)),
+      );
     } catch (error) {
       throw said(error, run, this);
     }

@@ -27,11 +27,16 @@ export class Mirrors {
   readonly #rows = new Map<string, Mirror>();
   readonly #newest = new Map<string, Place>();
 
-  /** The row, if it was written a moment ago under this token. */
+  /** The row, if it was written under this token and nobody here has seen anything newer. */
+  row(runId: string, token: string): RunRow | undefined {
+    const row = this.#rows.get(runId)?.row;
+    return row?.claim.token === token ? row : undefined;
+  }
+
+  /** The same, if it was written a moment ago. */
   fresh(runId: string, token: string): RunRow | undefined {
-    const mirror = this.#rows.get(runId);
-    const isFresh = mirror && mirror.row.claim.token === token && Date.now() - mirror.at < FRESH_MS;
-    return isFresh ? mirror.row : undefined;
+    const at = this.#rows.get(runId)?.at ?? 0;
+    return Date.now() - at < FRESH_MS ? this.row(runId, token) : undefined;
   }
 
   /** The answer to a write, which may come later than that of a read which has seen what followed it. */

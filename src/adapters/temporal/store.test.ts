@@ -126,6 +126,89 @@ describe("a store behind Temporal", () => {
   });
 });
 
+describe("a claim of a run on Temporal whose step takes long", () => {
+  it.each<[string, { countsOnly?: true }]>([
+    ["whole rows", {}],
+    ["counts, which the server doesn't show", { countsOnly: true }],
+  ])("S1-64: is renewed without asking a worker, after writes of %s", async (_, how) => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    try {
+      const { server, process } = stage();
+      const { store, problems } = process();
+      const row = await accepted(store, creation());
+      const held = await accepted(store, { ...step(row), ...how });
+      vi.setSystemTime(Date.now() + 10_000);
+      server.queries.length = 0;
+      expect(await store.renew([renewal(held)])).toMatchObject([{ id: row.id, seq: 2 }]);
+      expect(server.queries).toEqual([]);
+      expect(problems).toEqual([]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it.each([
+    ["an act", {}, { seq: 3 }],
+    ["a worker that took the run over", { claim: { kind: "revoke" } as const }, null],
+  ])("S1-64: hears with its renewal of %s", async (_, how, expected) => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    try {
+      const { process } = stage();
+      const [one, other] = [process(), process()];
+      const held = await accepted(one.store, step(await accepted(one.store, creation())));
+      await accepted(other.store, outsideAct((await other.store.read(held.id)) as RunRow, how));
+      vi.setSystemTime(Date.now() + 10_000);
+      const [renewed] = await one.store.renew([renewal(held)]);
+      if (expected) expect(renewed).toMatchObject(expected);
+      else expect(renewed).toBeNull();
+      expect(one.problems).toEqual([]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe("a run on Temporal that has ended", () => {
+  it("is asked of a worker once, however much is read of it, until it goes on", async () => {
+    const { server, process } = stage();
+    const { store } = process();
+    const begun = await accepted(store, creation({ blobs: [{ hash: "a", data: "long" }] }));
+    const ending = step(begun, {
+      run: { status: "failed", wakeAt: null, error: "no" },
+      claim: { kind: "release" },
+    });
+    const failed = await accepted(store, ending);
+    server.queries.length = 0;
+    for (let times = 0; times < 3; times++) {
+      expect(await store.read(failed.id)).toMatchObject({ seq: 2, status: "failed" });
+      expect(await store.entries(failed.id, { from: 1, limit: 10 })).toHaveLength(2);
+      expect(await store.blobs(failed.id, ["a"])).toEqual(new Map([["a", "long"]]));
+    }
+    expect(server.queries).toEqual(["carried"]);
+    await accepted(store, outsideAct(failed, { run: { status: "queued", wakeAt: 1 } }));
+    expect(await store.read(failed.id)).toMatchObject({ seq: 3, status: "queued" });
+    expect(await store.entries(failed.id, { from: 1, limit: 10 })).toHaveLength(3);
+  });
+
+  it("needs no query while it is waited for, and one for its result", async () => {
+    const { server, process } = stage();
+    const [worker, other] = [process(), process()];
+    const row = await accepted(worker.store, creation());
+    server.queries.length = 0;
+    expect(await other.store.glance?.(row.id)).toMatchObject({ seq: 1 });
+    expect(server.queries).toEqual([]);
+    await accepted(
+      worker.store,
+      step(row, { run: { status: "completed", wakeAt: null }, claim: { kind: "release" } }),
+    );
+    server.queries.length = 0;
+    expect(await other.store.glance?.(row.id)).toMatchObject({ seq: 2, status: "completed" });
+    expect(await other.store.read(row.id)).toMatchObject({ seq: 2, status: "completed" });
+    expect(await other.store.entries(row.id, { from: 2, limit: 1 })).toHaveLength(1);
+    expect(server.queries).toEqual(["carried"]);
+  });
+});
+
 describe("an error of Temporal's", () => {
   const place = { address: "host:7233", namespace: "n", taskQueue: "q" };
   const grpc = (code: number, message: string): Error =>

@@ -2,7 +2,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import { claimAfter, refuseLimits } from "../../core/store/claim.ts";
 import type { Append, AppendResult, Entry, News, Store, StoreIdentity } from "../../core/store/contract.ts";
 import { checkLimit, isLeftOut, listRows } from "../../core/store/query.ts";
-import type { RunRow } from "../../core/types.ts";
+import { ended, type RunRow } from "../../core/types.ts";
 import {
   APPEND,
   type AppendAnswer,
@@ -10,6 +10,7 @@ import {
   type BlobsPage,
   type Carried,
   type EntriesPage,
+  type EntriesQuery,
   type HeldRow,
   MEMO,
   type Past,
@@ -19,11 +20,12 @@ import {
   type RunSettings,
   STORE_WORKFLOW,
 } from "./contract.ts";
+import { EndedRuns } from "./ended-runs.ts";
 import type { Holds } from "./holds.ts";
 import { JournalState } from "./journal-state.ts";
 import { isMissing, type Link } from "./link.ts";
 import { Mirrors } from "./mirrors.ts";
-import type { Client } from "./sdk.ts";
+import type { Client, Described } from "./sdk.ts";
 
 export interface TemporalStoreParts {
   readonly link: Pick<Link, "ask" | "close" | "storeId" | "taskQueue">;
@@ -57,6 +59,11 @@ export class TemporalStore implements Store {
   readonly #link: TemporalStoreParts["link"];
   readonly #parts: TemporalStoreParts;
   readonly #mirrors = new Mirrors();
+  readonly #ended = new EndedRuns({
+    describe: (runId) => this.#described(runId),
+    carried: async (runId, execution) =>
+      (await this.#query(runId, QUERIES.carried, [], execution)) as Carried,
+  });
   /** Claims that were sent and not answered, by run: a look at the journal says what came of them. */
   readonly #unsure = new Map<string, Append>();
   #identity: StoreIdentity | undefined;
@@ -266,7 +273,7 @@ export class TemporalStore implements Store {
     return Promise.all(
       batch.map(async ({ runId, epoch, token }) => {
         this.#parts.holds?.renewed(runId);
-        const mirror = this.#mirrors.fresh(runId, token);
+        const mirror = this.#mirrors.fresh(runId, token) ?? (await this.#unmoved(runId, { epoch, token }));
         if (mirror) return mirror;
         const row = await this.read(runId);
         const isOurs = row !== null && row.claim.token === token && row.claim.epoch === epoch;
@@ -276,9 +283,42 @@ export class TemporalStore implements Store {
     );
   }
 
+  /** The row that this process wrote last, if Temporal shows that nobody has acted on the run since. */
+  async #unmoved(
+    runId: string,
+    { epoch, token }: { readonly epoch: number; readonly token: string },
+  ): Promise<RunRow | undefined> {
+    const own = this.#mirrors.row(runId, token);
+    const seen = own && (await this.glance(runId));
+    if (!seen || seen.claim.token !== token || seen.claim.epoch !== epoch) return undefined;
+    // Whatever was written here meanwhile is newer than both.
+    const now = this.#mirrors.row(runId, token);
+    return now && seen.seq <= now.seq ? now : undefined;
+  }
+
+  async #described(runId: string): Promise<Described | null> {
+    try {
+      return await this.#ask(runId, (client) => client.workflow.getHandle(runId).describe());
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw error;
+    }
+  }
+
+  /** What the server itself knows. Every act is in it, while counts may be older; no worker is asked. */
+  async glance(runId: string): Promise<RunRow | null> {
+    const described = await this.#described(runId);
+    if (described && described.status.name !== "RUNNING") this.#ended.hint(runId);
+    const row = described?.memo?.[MEMO.row] as RunRow | undefined;
+    return row ? shown({ row, isHeld: row.claim.token !== null }) : null;
+  }
+
   async read(runId: string): Promise<RunRow | null> {
     try {
-      const row = shown((await this.#query(runId, QUERIES.row)) as HeldRow);
+      const copy = await this.#ended.find(runId);
+      const held = copy?.held(false) ?? ((await this.#query(runId, QUERIES.row)) as HeldRow);
+      const row = shown(held);
+      if (ended(row.status)) this.#ended.hint(runId);
       this.#mirrors.saw(row);
       return row;
     } catch (error) {
@@ -300,7 +340,7 @@ export class TemporalStore implements Store {
       let past: readonly Past[] | undefined;
       while (found.length < limit) {
         const query = { from: at, limit: limit - found.length };
-        const page = (await this.#query(runId, QUERIES.entries, [query], execution)) as EntriesPage;
+        const page = await this.#page(runId, query, execution);
         past ??= page.past;
         const older = past.find(({ from: begin, to }) => begin <= at && at <= to);
         const isGap = page.entries[0] === undefined || page.entries[0].seq > at;
@@ -321,6 +361,14 @@ export class TemporalStore implements Store {
     return found;
   }
 
+  /** `execution`: an earlier one of the run; its newest otherwise. */
+  async #page(runId: string, query: EntriesQuery, execution: string | undefined): Promise<EntriesPage> {
+    const copy = execution === undefined ? await this.#ended.find(runId) : undefined;
+    return (
+      copy?.page(query) ?? ((await this.#query(runId, QUERIES.entries, [query], execution)) as EntriesPage)
+    );
+  }
+
   async blobs(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const found = new Map<string, string>();
     if (hashes.length === 0) return found;
@@ -329,7 +377,7 @@ export class TemporalStore implements Store {
       for (const execution of executions) {
         let open = hashes.filter((hash) => !found.has(hash));
         while (open.length > 0) {
-          const page = (await this.#query(runId, QUERIES.blobs, [open], execution)) as BlobsPage;
+          const page = await this.#blobsIn(runId, open, execution);
           for (const [hash, data] of Object.entries(page.found)) found.set(hash, data);
           if (execution === undefined) executions.push(...page.past.map((one) => one.execution).reverse());
           open = [...page.rest];
@@ -339,6 +387,17 @@ export class TemporalStore implements Store {
       if (!isMissing(error)) throw error;
     }
     return found;
+  }
+
+  async #blobsIn(
+    runId: string,
+    hashes: readonly string[],
+    execution: string | undefined,
+  ): Promise<BlobsPage> {
+    const copy = execution === undefined ? await this.#ended.find(runId) : undefined;
+    return (
+      copy?.blobs(hashes) ?? ((await this.#query(runId, QUERIES.blobs, [hashes], execution)) as BlobsPage)
+    );
   }
 
   async list(query: Parameters<Store["list"]>[0]): Promise<Awaited<ReturnType<Store["list"]>>> {

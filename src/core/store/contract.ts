@@ -35,6 +35,11 @@ export interface Store {
   /** Extends claims. Returns the row of each run whose claim is still held as stated, otherwise `null`. */
   renew(batch: readonly Renewal[]): Promise<readonly (RunRow | null)[]>;
   read(runId: string): Promise<RunRow | null>;
+  /**
+   * The row as a list shows it, which may be a moment old; only in a store where that costs far less than `read`. Whoever
+   * waits for a run looks here, and reads what it finds.
+   */
+  glance?(runId: string): Promise<RunRow | null>;
   /** Entries in order of position, starting with the entry that contains `from`; up to `limit` of them. */
   entries(runId: string, range: RunRange): Promise<readonly Entry[]>;
   /**

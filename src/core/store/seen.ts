@@ -50,6 +50,7 @@ export class SeenStore implements Store {
   readonly changes?: NonNullable<Store["changes"]>;
   readonly documents?: Documents;
   readonly count?: NonNullable<Store["count"]>;
+  readonly glance?: NonNullable<Store["glance"]>;
   readonly peek?: NonNullable<Store["peek"]>;
   readonly outlines?: NonNullable<Store["outlines"]>;
   readonly blobNames?: NonNullable<Store["blobNames"]>;
@@ -73,6 +74,9 @@ export class SeenStore implements Store {
     if (outlines) this.outlines = (...range) => this.#ask(() => outlines(...range));
     const blobNames = base.blobNames?.bind(base);
     if (blobNames) this.blobNames = (runId) => this.#ask(() => blobNames(runId));
+    const glance = base.glance?.bind(base);
+    // It may be older than what was acknowledged, so it's no evidence of a store that went back.
+    if (glance) this.glance = (runId) => this.#ask(() => glance(runId));
     if (peek) this.peek = (...blob) => this.#ask(() => peek(...blob));
     if (count) this.count = (query) => this.#ask(() => count(query));
     if (base.documents) this.documents = this.#askedDocuments(base.documents);

@@ -31,6 +31,8 @@ interface Reader {
 
 type Wake = (row?: RunRow) => void;
 
+type PatientRead = ReturnType<typeof patientRead>;
+
 /**
  * Waits for runs: immediately for events in this process, by polling for those of others. A run that this process
  * advances isn't read, since nobody else can end it: its writer's row is as durable as what a read would find.
@@ -53,14 +55,18 @@ export class RunWatch {
     this.#active = active;
   }
 
-  /** Resolves with the run once `done` returns true. `goOn` is called before each wait; it throws when waiting is pointless. */
+  /**
+   * Resolves with the run once `done` returns true. `goOn` is called before each wait; it throws when waiting is pointless.
+   * `roundMs`: look that often for anything that was written, each step included.
+   */
   async until(
     runId: string,
     done: (row: RunRow) => boolean,
     goOn: (row: RunRow | undefined) => void,
-    roundMs = this.#roundMs,
+    roundMs?: number,
   ): Promise<RunRow> {
-    const read = patientRead(this.#store, this.#queue, this.#ports);
+    const patient = patientRead(this.#store, this.#queue, this.#ports);
+    const read = roundMs === undefined ? this.#frugal(patient, done) : patient;
     for (;;) {
       // Watches first, so that a change between the read and the wait isn't missed.
       let wake: Wake = () => undefined;
@@ -68,7 +74,7 @@ export class RunWatch {
         wake = resolve;
       });
       const unwatch = this.#watch(runId, wake);
-      const cancel = this.#ports.clock.setTimer(wake, roundMs);
+      const cancel = this.#ports.clock.setTimer(wake, roundMs ?? this.#roundMs);
       try {
         const row = this.#active(runId)?.writer.row ?? (await read(runId));
         if (row === null) throw new HoldfastError("HF-1001", { run: runId });
@@ -83,6 +89,16 @@ export class RunWatch {
         cancel();
       }
     }
+  }
+
+  /** Where a read is expensive, a run is read only when a glance says that there is nothing more to wait for. */
+  #frugal(read: PatientRead, done: (row: RunRow) => boolean): PatientRead {
+    const glance = this.#store.glance?.bind(this.#store);
+    if (!glance) return read;
+    return async (runId) => {
+      const seen = await glance(runId).catch(() => null);
+      return seen && !done(seen) ? seen : read(runId);
+    };
   }
 
   /** By run, so that a thousand waiters cost no more than one. While there are any, it also hears other processes. */

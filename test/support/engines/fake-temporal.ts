@@ -1,12 +1,14 @@
 import {
   type AppendAnswer,
   type AppendMessage,
+  MEMO,
   QUERIES,
   type RunArguments,
 } from "../../../src/adapters/temporal/contract.ts";
 import { JournalState } from "../../../src/adapters/temporal/journal-state.ts";
 import type { Client } from "../../../src/adapters/temporal/sdk.ts";
 import type { TemporalStoreParts } from "../../../src/adapters/temporal/store.ts";
+import { ended, type RunRow } from "../../../src/core/types.ts";
 
 type Link = TemporalStoreParts["link"];
 
@@ -14,6 +16,10 @@ type Link = TemporalStoreParts["link"];
 export class FakeTemporal {
   readonly #runs = new Map<string, JournalState>();
   readonly #answers = new Map<string, AppendAnswer>();
+  /** The rows as the server shows them without a worker. */
+  readonly #shown = new Map<string, RunRow>();
+  /** The queries that workers have answered. */
+  readonly queries: string[] = [];
   /** Called before an append's answer is given, when it has long been applied. */
   beforeAnswer: () => Promise<void> = async () => undefined;
 
@@ -36,10 +42,12 @@ export class FakeTemporal {
         const state = new JournalState();
         state.append(create.append, false, Date.now());
         this.#runs.set(workflowId, state);
+        this.#shown.set(workflowId, state.row);
       },
       getHandle: (workflowId: string) => ({
         signal: async (_name: string, message: AppendMessage) => this.#append(workflowId, message),
         query: (name: string, ...args: unknown[]) => this.#query(workflowId, name, args),
+        describe: async () => this.#describe(workflowId),
       }),
     };
     return { workflow } as unknown as Client;
@@ -51,10 +59,19 @@ export class FakeTemporal {
     return state;
   }
 
+  /** What ends is an execution; an append afterwards begins another. */
+  #describe(runId: string) {
+    const { row } = this.#state(runId);
+    const isOver = ended(row.status) && row.wakeAt === null && row.claim.token === null;
+    const status = { name: isOver ? "COMPLETED" : "RUNNING" };
+    return { runId: `execution-${row.seq}`, status, memo: { [MEMO.row]: this.#shown.get(runId) } };
+  }
+
   #append(runId: string, { append, number }: AppendMessage): void {
     const state = this.#state(runId);
     const reason = state.append(append, state.row.claim.token !== null, Date.now());
     this.#answers.set(number, reason ? { ok: false, reason, held: this.#held(state) } : { ok: true });
+    if (!reason && !append.countsOnly) this.#shown.set(runId, state.row);
   }
 
   #held(state: JournalState) {
@@ -63,11 +80,16 @@ export class FakeTemporal {
 
   async #query(runId: string, name: string, [arg]: unknown[]): Promise<unknown> {
     const state = this.#state(runId);
+    this.queries.push(name);
     switch (name) {
       case QUERIES.row:
         return this.#held(state);
       case QUERIES.entries:
         return state.page(arg as { from: number; limit: number });
+      case QUERIES.blobs:
+        return state.blobs(arg as string[]);
+      case QUERIES.carried:
+        return state.carry("execution", null);
       default:
         await this.beforeAnswer();
         return this.#answers.get(String(arg)) ?? null;
