@@ -1,8 +1,18 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { all, approval, callsOf, large, rows, sums, turns } from "../../../test/support/engines/workflows.ts";
+import {
+  all,
+  approval,
+  calls,
+  callsOf,
+  large,
+  rows,
+  sums,
+  turns,
+} from "../../../test/support/engines/workflows.ts";
 import { sharedTemporal } from "../../../test/support/services/temporal.ts";
-import { workflow } from "../../index.ts";
+import { createEngine, type Engine, workflow } from "../../index.ts";
 import { localKeyring } from "../../security/keyring.ts";
+import { createMemoryStore } from "../../stores/memory.ts";
 import { codecOptions } from "./codec.ts";
 import { createTemporalEngine, temporalAddress, temporalWorker } from "./index.ts";
 import { Link } from "./link.ts";
@@ -23,6 +33,19 @@ afterAll(async () => {
 });
 
 const id = (name: string): string => `${name}-${process.pid}`;
+
+const moving = workflow("moving", async (ctx) => {
+  const said = async (name: string) =>
+    ctx.step(name, () => {
+      calls.set(ctx.runId, [...callsOf(ctx.runId), name]);
+      return name;
+    });
+  const before = await said("one");
+  await ctx.gate("first", { choices: ["on"] });
+  const between = await said("two");
+  await ctx.gate("second", { choices: ["on"] });
+  return [before, between, await said("three")];
+});
 
 /** The history of a run's newest execution, as Temporal has it. */
 async function history(runId: string): Promise<readonly unknown[]> {
@@ -141,6 +164,33 @@ describe.skipIf(missing !== undefined)("S1-74: runs on Temporal's open-source se
     await expect(other.start(approval, 1, { id: run.id })).rejects.toThrow(/HF-7100|key k1/);
     await other.close({ drainMs: 0 });
     await mine.close({ drainMs: 0 });
+  });
+
+  it("a run of a store goes on here where it stands, and back in a store, and repeats nothing", async () => {
+    const home = createEngine({ store: createMemoryStore(), workflows: [moving] });
+    const away = createEngine({ store: createMemoryStore(), workflows: [moving] });
+    worker?.engine.register(moving as never);
+    const there = createTemporalEngine({ ...where, workflows: [moving] });
+    const runId = id("moves");
+    const accept = { actor: "ada", reason: "moved" };
+    const hand = async (from: Engine, to: Engine): Promise<void> => {
+      await from.pause(runId, { reason: "moving" });
+      await from.settled(runId);
+      await to.transfer.importRuns(from.transfer.exportRun(runId), { accept });
+      await to.resume(runId);
+      await to.settled(runId);
+    };
+    await home.start(moving, undefined, { id: runId });
+    await home.settled(runId);
+    await hand(home, there);
+    await there.answer(runId, "first", { choice: "on" });
+    await there.settled(runId);
+    expect(await there.checkpoints.validate(runId)).toMatchObject({ ok: true });
+    await hand(there, away);
+    await away.answer(runId, "second", { choice: "on" });
+    expect(await away.result(runId)).toEqual(["one", "two", "three"]);
+    expect(callsOf(runId)).toEqual(["one", "two", "three"]);
+    for (const engine of [home, away, there]) await engine.close({ drainMs: 0 });
   });
 
   it("two engines that start the same id get the same run", async () => {
