@@ -82,7 +82,7 @@ export const fitting = (engine: Omit<EngineOptions, "store">): Omit<EngineOption
 export function createTemporalEngine(options: TemporalEngineOptions = {}): Engine {
   const { settings, engine } = splitOptions(options);
   const store = new TemporalStore({ link: new Link(options), settings });
-  return new TemporalEngine({ sweepMs: 250, ...fitting(engine), store, execute: false });
+  return new TemporalEngine({ ...fitting(engine), store, execute: false });
 }
 
 /** Closes its own connection when it is closed, and waits for workers as it waits for runs. */

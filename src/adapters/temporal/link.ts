@@ -143,6 +143,12 @@ export class Link {
     }
   }
 
+  /** Resolves or rejects when the run's execution has ended, however long that takes. */
+  async untilEnded(runId: string, signal: AbortSignal): Promise<void> {
+    const { client, connection } = await this.#connected();
+    await connection.withAbortSignal(signal, () => client.workflow.getHandle(runId).result());
+  }
+
   handle(client: Client, runId: string, execution?: string): Handle {
     return client.workflow.getHandle(runId, execution);
   }

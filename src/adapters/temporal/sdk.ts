@@ -48,6 +48,7 @@ interface ServiceCalls {
 export interface Connection {
   readonly workflowService: ServiceCalls;
   withDeadline<T>(deadline: number | Date, work: () => Promise<T>): Promise<T>;
+  withAbortSignal<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 

@@ -21,6 +21,7 @@ import {
   STORE_WORKFLOW,
 } from "./contract.ts";
 import { EndedRuns } from "./ended-runs.ts";
+import { Endings } from "./endings.ts";
 import type { Holds } from "./holds.ts";
 import { JournalState } from "./journal-state.ts";
 import { isMissing, type Link } from "./link.ts";
@@ -28,7 +29,7 @@ import { Mirrors } from "./mirrors.ts";
 import type { Client, Described } from "./sdk.ts";
 
 export interface TemporalStoreParts {
-  readonly link: Pick<Link, "ask" | "close" | "storeId" | "taskQueue">;
+  readonly link: Pick<Link, "ask" | "close" | "storeId" | "taskQueue" | "untilEnded">;
   readonly settings: RunSettings;
   /** The claims of this process; missing in one that only starts and controls runs. */
   readonly holds?: Holds | undefined;
@@ -59,6 +60,7 @@ export class TemporalStore implements Store {
   readonly #link: TemporalStoreParts["link"];
   readonly #parts: TemporalStoreParts;
   readonly #mirrors = new Mirrors();
+  readonly #endings: Endings;
   readonly #ended = new EndedRuns({
     describe: (runId) => this.#described(runId),
     carried: async (runId, execution) =>
@@ -72,6 +74,7 @@ export class TemporalStore implements Store {
   constructor(parts: TemporalStoreParts) {
     this.#parts = parts;
     this.#link = parts.link;
+    this.#endings = new Endings(parts.link);
   }
 
   #checkOpen(): void {
@@ -308,7 +311,8 @@ export class TemporalStore implements Store {
   /** What the server itself knows. Every act is in it, while counts may be older; no worker is asked. */
   async glance(runId: string): Promise<RunRow | null> {
     const described = await this.#described(runId);
-    if (described && described.status.name !== "RUNNING") this.#ended.hint(runId);
+    if (described?.status.name === "RUNNING") this.#endings.await(runId);
+    else if (described) this.#ended.hint(runId);
     const row = described?.memo?.[MEMO.row] as RunRow | undefined;
     return row ? shown({ row, isHeld: row.claim.token !== null }) : null;
   }
@@ -426,12 +430,16 @@ export class TemporalStore implements Store {
   }
 
   hear(listener: (news: News) => void): () => void {
-    return this.#parts.holds?.hear(listener) ?? (() => undefined);
+    const stops = [this.#endings.hear(listener), this.#parts.holds?.hear(listener)];
+    return () => {
+      for (const stop of stops) stop?.();
+    };
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#endings.stop();
     await (this.#parts.stop?.() ?? this.#link.close());
   }
 }

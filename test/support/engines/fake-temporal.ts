@@ -30,6 +30,7 @@ export class FakeTemporal {
       storeId: "fake-store",
       ask: (_run, work) => work(request.client),
       close: async () => undefined,
+      untilEnded: () => new Promise(() => undefined),
     };
   }
 
