@@ -23,7 +23,8 @@ import { rawRow, readRun } from "./door.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
 import { buildEntry, dropped, innerBlobs } from "./journal.ts";
 import { recordsOf } from "./placed-records.ts";
-import { newProjection, projectAll } from "./project.ts";
+import { advanced, newProjection, projectRow } from "./project.ts";
+import { rowOf } from "./row-copy.ts";
 import { insistOn } from "./row-shape.ts";
 
 /** A run to be created. Without tags it has none. */
@@ -32,29 +33,18 @@ export interface NewRun extends Omit<RunIdentity, keyof RunTags>, Partial<RunTag
   readonly schema: number;
 }
 
-/**
- * A run before its first entry. One copy and then field by field: every later row of the run is a copy of this one, and
- * an object put together from several others is slow to copy.
- */
-export function unwritten(run: NewRun): RunRow {
+/** A run before its first entry. */
+export function unwritten(run: NewRun, claim = UNCLAIMED): RunRow {
   const { name, labels, queue, key, priority } = NO_TAGS;
-  return {
-    ...newProjection(run.createdAt, run.version, run.schema),
-    id: run.id,
-    workflow: run.workflow,
-    lineage: run.lineage,
-    parent: run.parent,
-    origin: run.origin,
-    createdAt: run.createdAt,
+  const tags = {
     name: run.name ?? name,
     labels: run.labels ?? labels,
     queue: run.queue ?? queue,
     key: run.key ?? key,
     priority: run.priority ?? priority,
-    claim: UNCLAIMED,
-    seq: 0,
-    head: "",
   };
+  const projection = newProjection(run.createdAt, run.version, run.schema);
+  return rowOf({ ...run, ...tags }, projection, { claim, seq: 0, head: "" });
 }
 
 export interface ActPlan {
@@ -163,10 +153,9 @@ export class Acts {
     await this.#store.prepare?.(identity.id, true);
     const claim = plan.claim as Birth["claim"];
     const at = this.#time.now();
-    const blank = unwritten(identity);
-    const before = { ...blank, claim: claimAfter(blank.claim, claim, at) };
+    const before = unwritten(identity, claimAfter(UNCLAIMED, claim, at));
     const events = stampedEvents(before, plan.events, { at, epoch: before.claim.epoch }, this.#redactor);
-    const row = { ...projectAll(before, events, before.parent !== null), seq: events.length };
+    const row = advanced(before, events, before.head).row;
     const pending = plan.events.map((event) => ({ event }));
     let settle: Birth["settle"] = () => undefined;
     const answered = new Promise<CommitResult>((resolve) => {
@@ -273,8 +262,8 @@ export function buildAct(
   // A snapshot points to blobs that earlier entries have named.
   const named = plan.events[0]?.kind === "snapshot_taken" ? [] : innerBlobs(plan.events, blobs);
   const { entry, head } = buildEntry(events, { ...place, blobs: named, blinding });
-  const run = projectAll(row, events, row.parent !== null);
-  const next: RunRow = { ...run, claim: after, seq: row.seq + events.length, head };
+  const run = projectRow(row, events);
+  const next = rowOf(row, run, { claim: after, seq: row.seq + events.length, head });
   const append = { run, expect, claim, entries: [entry], head, blobs, ...defined({ drop: plan.drop }) };
   const { record } = plan;
   const drafts = events.map(({ kind }) => (kind === "checkpoint_marked" ? { record } : {}));

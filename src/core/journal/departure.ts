@@ -9,6 +9,7 @@ import { buildEntry, innerBlobs } from "./journal.ts";
 import type { PendingEvent } from "./pending-event.ts";
 import { recordsOf } from "./placed-records.ts";
 import { advanced } from "./project.ts";
+import { rowOf } from "./row-copy.ts";
 
 export interface Departing {
   readonly store: Store;
@@ -64,7 +65,10 @@ export function departure(
     ...(isCounted && !isLast && !birth ? COUNTS_ONLY : undefined),
     ...recordsOf(store, pending, events),
   };
-  return { append, events, entry, row: isLast ? { ...row, claim: claimAfter(row.claim, claim, at) } : row };
+  const after = isLast
+    ? rowOf(row, row, { claim: claimAfter(row.claim, claim, at), seq: row.seq, head })
+    : row;
+  return { append, events, entry, row: after };
 }
 
 /** A run that ends in the append that creates it has had a claim nevertheless. */

@@ -6,7 +6,8 @@ import { encode } from "../values/codec.ts";
 import type { EventKind, JournalEvent } from "./events.ts";
 import { ChainCheck, damaged, dropped, type ParsedEntry, parseEntry } from "./journal.ts";
 import { keepRow, knownRow } from "./known-rows.ts";
-import { projectAll } from "./project.ts";
+import { projectRow } from "./project.ts";
+import { copiedRow } from "./row-copy.ts";
 import { damagedRow, readableRow, unknownRow } from "./row-shape.ts";
 import { isDamage, isKeyAway } from "./unreadable.ts";
 
@@ -108,7 +109,7 @@ async function following(store: Store, before: RunRow, row: RunRow): Promise<Run
     const chain = new ChainCheck(row.id, before.seq + 1, before.head);
     const events = since.map((entry) => chain.take(entry).events);
     chain.end(row.seq, row.head);
-    return events.reduce((run, news) => ({ ...run, ...projectAll(run, news, row.parent !== null) }), before);
+    return events.reduce(projectRow, before);
   } catch (error) {
     if (isDamage(error) || isKeyAway(error)) return undefined;
     throw error;
@@ -180,13 +181,13 @@ function differs(
   event: JournalEvent,
   after: readonly (readonly JournalEvent[])[],
 ): string | undefined {
-  const hasParent = row.parent !== null;
   // A field that the event leaves unchanged can only be as in the row, or empty.
   for (const control of new Set([row.control, "none"] as const)) {
-    const before: RunRow = { ...row, status: "running", control, waiting: [], wakeAt: 0, error: null };
-    let run = projectAll(before, [event], hasParent);
-    if (event.kind === "run_created") run = { ...run, status: "queued" };
-    for (const events of after) run = projectAll(run, events, hasParent);
+    const before = copiedRow(row);
+    Object.assign(before, { status: "running", control, waiting: [], wakeAt: 0, error: null });
+    let run = projectRow(before, [event]);
+    if (event.kind === "run_created") run.status = "queued";
+    for (const events of after) run = projectRow(run, events);
     if (standing(run) === standing(row)) return undefined;
     if (control === "none") return contrary(row, run);
   }

@@ -11,23 +11,27 @@ import type { EventKind, JournalEvent, Migrated } from "./events.ts";
 import { isForeign } from "./foreign.ts";
 import { dueAt } from "./going-on.ts";
 import { isDropped, renamedKey } from "./rename.ts";
+import { type Mutable, projectionOf, rowOf } from "./row-copy.ts";
 import { usageOf } from "./spent.ts";
 
 /**
  * Computes the run row from the journal: the effect of each event on status, wake time and totals. The owner and
  * outside acts use the same function, so a row can always be rebuilt from its events.
  */
-export function projectAll<R extends RunProjection>(
-  run: R,
+export function projectAll(
+  run: RunProjection,
   events: readonly JournalEvent[],
   hasParent: boolean,
-): R {
-  let next: RunProjection = worked(run, events);
+): RunProjection {
+  let next = worked(run, events);
   for (const event of events) next = project(next, event, hasParent);
   if (next.status !== "running" && next.activeAt !== null) next = { ...next, activeAt: null };
-  // Every change above copies the whole of `run`, so its other fields are still there.
-  return { ...(next as R), updatedAt: events.at(-1)?.at ?? run.updatedAt };
+  return { ...next, updatedAt: events.at(-1)?.at ?? run.updatedAt };
 }
+
+/** A row after these events, still with its old claim and position. */
+export const projectRow = (row: RunRow, events: readonly JournalEvent[]): Mutable<RunRow> =>
+  rowOf(row, projectAll(projectionOf(row), events, row.parent !== null), row);
 
 /** A row after an append. */
 interface Advanced {
@@ -40,17 +44,20 @@ interface Advanced {
 export function advanced(row: RunRow, events: readonly JournalEvent[], head: string): Advanced {
   const seq = row.seq + events.length;
   if (row.status !== "running" || row.activeAt === null || !events.every(isOrdinary)) {
-    const run = projectAll(row, events, row.parent !== null);
-    return { row: { ...run, seq, head }, isCounted: differsInCounts(run, row) };
+    const run = projectAll(projectionOf(row), events, row.parent !== null);
+    return { row: rowOf(row, run, { claim: row.claim, seq, head }), isCounted: differsInCounts(run, row) };
   }
   const [first] = events;
   const at = first?.at ?? row.updatedAt;
   let done = 0;
   for (const { kind } of events) if (kind === "step_completed") done++;
-  const recoveries = done > 0 ? 0 : row.recoveries;
-  const activeMs = row.activeMs + Math.max(0, at - row.activeAt);
-  const counts = { stepsDone: row.stepsDone + done, recoveries, activeMs, activeAt: at, updatedAt: at };
-  return { row: { ...row, ...counts, seq, head }, isCounted: recoveries === row.recoveries };
+  const next = rowOf(row, row, { claim: row.claim, seq, head });
+  if (done > 0) next.recoveries = 0;
+  next.stepsDone = row.stepsDone + done;
+  next.activeMs = row.activeMs + Math.max(0, at - row.activeAt);
+  next.activeAt = at;
+  next.updatedAt = at;
+  return { row: next, isCounted: next.recoveries === row.recoveries };
 }
 
 /** True for the beginning of a call, and for its end without anything that is counted. */

@@ -78,11 +78,3 @@ const TAGS = ["name", "labels", "queue", "key", "priority"] as const satisfies r
 const COMPARED = ["status", "control", "version", "schema", "usage", "budget", "pinned", "prunedAt"] as const;
 
 const text = (value: unknown): string => encode(value, { sorted: true });
-
-/** The projected part of a row, without the run's identity and claim. */
-export function projectionOf(row: RunRow): RunProjection {
-  const { id: _, workflow: _w, lineage: _l, parent: _p, origin: _o, createdAt: _c, ...rest } = row;
-  const { name: _n, labels: _a, queue: _q, key: _y, priority: _r, ...more } = rest;
-  const { claim: _k, seq: _s, head: _h, damage: _d, ...projection } = more;
-  return projection;
-}

@@ -1,6 +1,6 @@
 import type { EventDraft } from "../journal/events.ts";
 import { JOURNAL_FORMAT } from "../journal/format.ts";
-import { projectionOf } from "../journal/row-fold.ts";
+import { projectionOf } from "../journal/row-copy.ts";
 import { isBehind, type Snapshot, takeSnapshot } from "../journal/snapshot.ts";
 import type { RunState } from "../journal/state.ts";
 import { loopState } from "../journal/state-view.ts";

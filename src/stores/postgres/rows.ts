@@ -1,3 +1,4 @@
+import { projectionOf } from "../../core/journal/row-copy.ts";
 import { readableRow } from "../../core/journal/row-shape.ts";
 import type { Append, Entry } from "../../core/store/contract.ts";
 import { identityOf, NO_TAGS } from "../../core/tags.ts";
@@ -108,30 +109,6 @@ export function toEntry(values: readonly Value[]): Entry {
   const [seq, count, head, data] = values as readonly [Value, Value, string, string | null];
   return { seq: Number(seq), count: Number(count), head, data };
 }
-
-/** Copies field by field: other fields of the caller's object aren't part of the run. */
-const projectionOf = (run: RunProjection): RunProjection => ({
-  version: run.version,
-  schema: run.schema,
-  status: run.status,
-  control: run.control,
-  waiting: run.waiting,
-  wakeAt: run.wakeAt,
-  recoveries: run.recoveries,
-  stepsDone: run.stepsDone,
-  usage: run.usage,
-  turns: run.turns,
-  activeMs: run.activeMs,
-  activeAt: run.activeAt,
-  budget: run.budget,
-  openChildren: run.openChildren,
-  pinned: run.pinned,
-  prunedAt: run.prunedAt,
-  error: run.error,
-  updatedAt: run.updatedAt,
-  finishedAt: run.finishedAt,
-  snapshotSeq: run.snapshotSeq,
-});
 
 /** The columns that a run's first append sets for good, and those that every append sets. */
 export const IDENTIFYING = [

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import { projectionOf } from "../../core/journal/row-fold.ts";
+import { projectionOf } from "../../core/journal/row-copy.ts";
 import { readableRow } from "../../core/journal/row-shape.ts";
 import type { Append, Entry } from "../../core/store/contract.ts";
 import { identityOf } from "../../core/tags.ts";

@@ -11,7 +11,7 @@ import { buildEntry, dropped, innerBlobs } from "../../journal/journal.ts";
 import { loadRun } from "../../journal/load.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { readRow } from "../../journal/positions.ts";
-import { projectAll } from "../../journal/project.ts";
+import { projectRow } from "../../journal/project.ts";
 import type { RunState } from "../../journal/state.ts";
 import { checkBudget } from "../../options.ts";
 import type { Append } from "../../store/contract.ts";
@@ -115,7 +115,7 @@ interface Built {
 
 async function build(parts: EngineParts, planned: Planned): Promise<Built> {
   const { values, time, ports } = parts;
-  const { id, source, seq, parent, actor } = planned;
+  const { id, source, seq, actor } = planned;
   const workflow = parts.workflows.get(source.workflow);
   const { state, copy } = await begin(parts, planned);
   const edits = planned.set
@@ -133,7 +133,7 @@ async function build(parts: EngineParts, planned: Planned): Promise<Built> {
     blinding: parts.store.blinding,
     run: id,
   });
-  const run = projectAll(copy.row, events, parent !== null);
+  const run = projectRow(copy.row, events);
   const blobs = new Map([...copy.blobs, ...edits.blobs.map(({ hash, data }) => [hash, data] as const)]);
   const append: Append = {
     run,

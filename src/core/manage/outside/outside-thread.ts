@@ -8,7 +8,7 @@ import { loadRun } from "../../journal/load.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { entryPages } from "../../journal/read.ts";
 import type { LoopRecord } from "../../journal/records.ts";
-import { projectionOf } from "../../journal/row-fold.ts";
+import { projectionOf } from "../../journal/row-copy.ts";
 import { insistOn } from "../../journal/row-shape.ts";
 import { takeSnapshot } from "../../journal/snapshot.ts";
 import { RunState } from "../../journal/state.ts";

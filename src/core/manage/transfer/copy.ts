@@ -3,8 +3,9 @@ import { digest } from "../../hash.ts";
 import { unwritten } from "../../journal/acts.ts";
 import type { EventMeta, JournalEvent, Raw } from "../../journal/events.ts";
 import { ChainCheck, damaged, dropped, valuesStart } from "../../journal/journal.ts";
-import { projectAll } from "../../journal/project.ts";
+import { projectRow } from "../../journal/project.ts";
 import { entryPages } from "../../journal/read.ts";
+import { rowOf } from "../../journal/row-copy.ts";
 import type { RunState } from "../../journal/state.ts";
 import { blobsIn } from "../../journal/values.ts";
 import type { Entry, Store } from "../../store/contract.ts";
@@ -47,8 +48,11 @@ export async function copyJournal(
       entries.push(copied);
       needed.of(copied, taken);
       for (const event of taken) events.set(event.seq, event);
-      const run = projectAll(row, taken, to.parent !== null);
-      row = { ...run, seq: entry.seq + taken.length - 1, head: digest(copied.head) };
+      row = rowOf(row, projectRow(row, taken), {
+        claim: row.claim,
+        seq: entry.seq + taken.length - 1,
+        head: digest(copied.head),
+      });
     }
   }
   if (row.seq !== upTo) throw damaged(source.id, row.seq + 1, "An entry is missing.");
