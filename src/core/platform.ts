@@ -1,3 +1,5 @@
+import { hmacOf } from "./hmac.ts";
+
 /**
  * What the core needs of the place it runs in. Node has all of it built in. A place without Node, such as Temporal's
  * sandbox for workflows, is given its own with {@link providePlatform} before the first use.
@@ -51,7 +53,11 @@ function nodePlatform(): Platform | undefined {
       const sum = createHash("sha256");
       return { add: (text) => void sum.update(text), end: () => sum.digest("base64url") };
     },
-    hmac: (secret, text) => createHmac("sha256", secret).update(text).digest("base64url"),
+    hmac: hmacOf({
+      slow: (secret, text) => createHmac("sha256", secret).update(text).digest("base64url"),
+      digest: (bytes, encoding) => hash("sha256", bytes, encoding),
+      bytes: Bytes,
+    }),
     toBase64: ({ buffer, byteOffset, byteLength }) =>
       Bytes.from(buffer, byteOffset, byteLength).toString("base64"),
     fromBase64: (text) => new Uint8Array(Bytes.from(text, "base64")),
