@@ -3,7 +3,7 @@ import { isCheckpoint } from "../../src/core/journal/address.ts";
 import type { EventDraft, JournalEvent } from "../../src/core/journal/events.ts";
 import { buildEntry, ChainCheck, innerBlobs } from "../../src/core/journal/journal.ts";
 import { loadRun } from "../../src/core/journal/load.ts";
-import { projectAll } from "../../src/core/journal/project.ts";
+import { projectRow } from "../../src/core/journal/project.ts";
 import { viewState } from "../../src/core/journal/state-view.ts";
 import { Values } from "../../src/core/journal/values.ts";
 import { silentLogger } from "../../src/core/logger.ts";
@@ -118,7 +118,7 @@ export async function act(
   );
   const named = innerBlobs(drafts, blobs);
   const { entry, head } = buildEntry(events, { ...stamp, prev: row.head, seq: row.seq + 1, blobs: named });
-  const run = projectAll(row, events, row.parent !== null);
+  const run = projectRow(row, events);
   const expect = { seq: row.seq, epoch: row.claim.epoch, token: null };
   const append = { run, expect, claim: { kind: "keep" } as const, entries: [entry], head, blobs };
   const [result] = await store.append([append]);

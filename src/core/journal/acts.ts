@@ -19,6 +19,7 @@ import { NO_TAGS } from "../tags.ts";
 import type { RunIdentity, RunRow, RunTags } from "../types.ts";
 import type { Redactor } from "../values/redact.ts";
 import type { Birth } from "./birth.ts";
+import { stamped } from "./departure.ts";
 import { rawRow, readRun } from "./door.ts";
 import type { EventDraft, JournalEvent } from "./events.ts";
 import { buildEntry, dropped, innerBlobs } from "./journal.ts";
@@ -35,16 +36,16 @@ export interface NewRun extends Omit<RunIdentity, keyof RunTags>, Partial<RunTag
 
 /** A run before its first entry. */
 export function unwritten(run: NewRun, claim = UNCLAIMED): RunRow {
-  const { name, labels, queue, key, priority } = NO_TAGS;
-  const tags = {
-    name: run.name ?? name,
-    labels: run.labels ?? labels,
-    queue: run.queue ?? queue,
-    key: run.key ?? key,
-    priority: run.priority ?? priority,
-  };
-  const projection = newProjection(run.createdAt, run.version, run.schema);
-  return rowOf({ ...run, ...tags }, projection, { claim, seq: 0, head: "" });
+  const { id, workflow, lineage, parent, origin, createdAt, version, schema } = run;
+  const {
+    name = NO_TAGS.name,
+    labels = NO_TAGS.labels,
+    queue = NO_TAGS.queue,
+    key = NO_TAGS.key,
+    priority = NO_TAGS.priority,
+  } = run;
+  const identity = { id, workflow, lineage, parent, origin, createdAt, name, labels, queue, key, priority };
+  return rowOf(identity, newProjection(createdAt, version, schema), { claim, seq: 0, head: "" });
 }
 
 export interface ActPlan {
@@ -221,14 +222,13 @@ async function decided(row: RunRow, decide: Decide): Promise<ActPlan | null> {
 const stampedEvents = (
   { seq }: RunRow,
   events: readonly EventDraft[],
-  stamp: Pick<JournalEvent, "at" | "epoch" | "actor">,
+  { at, epoch, actor }: Pick<JournalEvent, "at" | "epoch" | "actor">,
   redactor: Redactor | undefined,
 ): readonly JournalEvent[] =>
-  events.map((event, index) => ({
-    ...(redactor ? redactor.event(event) : event),
-    ...stamp,
-    seq: seq + 1 + index,
-  }));
+  events.map((event, index) => {
+    const made = stamped(redactor ? redactor.event(event) : event, seq + 1 + index, at, epoch);
+    return actor === undefined ? made : { ...made, actor };
+  });
 
 interface BuiltAct extends Acted {
   readonly append: Append;

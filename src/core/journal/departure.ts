@@ -9,7 +9,7 @@ import { buildEntry, innerBlobs } from "./journal.ts";
 import type { PendingEvent } from "./pending-event.ts";
 import { recordsOf } from "./placed-records.ts";
 import { advanced } from "./project.ts";
-import { rowOf } from "./row-copy.ts";
+import { type Mutable, rowOf } from "./row-copy.ts";
 
 export interface Departing {
   readonly store: Store;
@@ -55,16 +55,11 @@ export function departure(
   const { row, isCounted } = advanced(before, events, head);
   const isLast = pending.some(({ release }) => release);
   const claim = claimChange(deps, isLast, birth);
-  const append: Append = {
-    run: row,
-    expect: birth ? null : { seq: before.seq, epoch, token },
-    claim,
-    entries: [entry],
-    head,
-    blobs,
-    ...(isCounted && !isLast && !birth ? COUNTS_ONLY : undefined),
-    ...recordsOf(store, pending, events),
-  };
+  const expect = birth ? null : { seq: before.seq, epoch, token };
+  const append: Mutable<Append> = { run: row, expect, claim, entries: [entry], head, blobs };
+  if (isCounted && !isLast && !birth) append.countsOnly = true;
+  const { records } = recordsOf(store, pending, events);
+  if (records) append.records = records;
   const after = isLast
     ? rowOf(row, row, { claim: claimAfter(row.claim, claim, at), seq: row.seq, head })
     : row;
@@ -87,7 +82,6 @@ export function stamped(
   return { kind, step, meta, data, seq, at, epoch } as JournalEvent;
 }
 
-const COUNTS_ONLY = { countsOnly: true } as const;
 const NO_BLOBS: readonly Blob[] = [];
 const NO_HASHES: readonly string[] = [];
 

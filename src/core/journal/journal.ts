@@ -66,16 +66,17 @@ export function buildEntry(
   }
   const { blinding, prev, seq } = context;
   if (blinding !== undefined && data !== "") data = blinded(blinding, data, `${prev} ${seq}`);
-  const head: Head = {
+  const { at, epoch, actor, blobs = [] } = context;
+  // What is undefined isn't written.
+  const plain = JSON.stringify({
     p: prev,
-    t: context.at,
-    e: context.epoch,
-    ...(context.actor === undefined ? {} : { a: context.actor }),
-    ...(data === "" ? {} : { d: digest(data) }),
-    ...(context.blobs && context.blobs.length > 0 ? { b: context.blobs } : {}),
+    t: at,
+    e: epoch,
+    a: actor,
+    d: data === "" ? undefined : digest(data),
+    b: blobs.length > 0 ? blobs : undefined,
     v: rows,
-  };
-  const plain = JSON.stringify(head);
+  });
   const text = blinding === undefined ? plain : marked(blinding, context.run ?? "", seq, plain);
   return {
     entry: { seq, count: events.length, head: text, data: data === "" ? null : data },

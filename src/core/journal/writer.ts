@@ -351,8 +351,7 @@ export class RunWriter implements AppendSource, Pen {
     this.landed++;
     this.#landedAt = this.#deps.ports.clock.monotonic();
     this.deadline = flight.sentAt + this.#deps.ttlMs;
-    const isNews = (_: JournalEvent, index: number): boolean => index >= (birth?.pending.length ?? 0);
-    for (const event of birth ? flight.events.filter(isNews) : flight.events)
+    for (const event of birth ? flight.events.slice(birth.pending.length) : flight.events)
       this.state.apply(lighten(event));
     const { head, data } = flight.entry;
     this.state.tailBytes += head.length + (data?.length ?? 0);
