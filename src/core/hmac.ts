@@ -1,9 +1,9 @@
 /** What is needed of Node. */
 interface Tools {
   /** Node's own HMAC-SHA-256 of a text of any length, in base64url. */
-  slow(secret: string, text: string): string;
+  readonly slow: (secret: string, text: string) => string;
   /** SHA-256 of bytes. */
-  digest(bytes: Uint8Array, encoding: "base64url" | "binary" | "hex"): string;
+  readonly digest: (bytes: Uint8Array, encoding: "base64url" | "binary" | "hex") => string;
   readonly bytes: typeof Buffer;
 }
 
