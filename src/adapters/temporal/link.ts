@@ -164,6 +164,8 @@ export class Link {
   async close(): Promise<void> {
     const opened = await this.#client?.catch(() => null);
     this.#client = null;
+    // The SDK tries requests again on a timer of its own, whose call on a closed connection would end the process.
+    await this.#turns.settled();
     if (!this.#open) await opened?.connection.close();
   }
 }

@@ -30,6 +30,20 @@ describe("requests to Temporal", () => {
     expect(sent).toEqual(upTo(100));
   });
 
+  it("are waited for before their connection is closed, whatever comes of them", async () => {
+    const turns = new Turns();
+    const { answers, ended } = requests(turns, 2);
+    let isSettled = false;
+    const settled = turns.settled().then(() => (isSettled = true));
+    answers[0]?.resolve();
+    await ended[0];
+    expect(isSettled).toBe(false);
+    answers[1]?.reject(new Error("no"));
+    await expect(ended[1]).rejects.toThrow("no");
+    await settled;
+    await turns.settled();
+  });
+
   it("aren't held up by others that fail, or that nobody answers", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {

@@ -11,6 +11,7 @@ const SLOW_MS = 1_000;
  */
 export class Turns {
   readonly #waiting: (() => void)[] = [];
+  readonly #underWay = new Set<Promise<unknown>>();
   #taken = 0;
 
   async take<T>(work: () => Promise<T>): Promise<T> {
@@ -25,11 +26,19 @@ export class Turns {
       else this.#taken--;
     };
     const timer = setTimeout(leave, SLOW_MS);
+    const working = (async () => work())();
+    this.#underWay.add(working);
     try {
-      return await work();
+      return await working;
     } finally {
+      this.#underWay.delete(working);
       clearTimeout(timer);
       leave();
     }
+  }
+
+  /** Resolves when what is under way now has been answered or refused. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
   }
 }
