@@ -32,6 +32,8 @@ export interface SpawnOptions {
 }
 
 export const PATIENCE_MS = 20_000;
+/** The time for a worker that is overdue to say what it is doing. */
+const REPORT_MS = 2_000;
 
 /** Starts a worker process, on one store or on several at once. */
 export function spawnWorker(configs: readonly ChildConfig[], options: SpawnOptions = {}): WorkerProcess {
@@ -71,10 +73,12 @@ function endOf(child: ChildProcess, lines: readonly string[], patienceMs: number
   child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
     stderr += chunk;
   });
-  const timer = setTimeout(() => {
+  const end = (): void => {
     isOverdue = true;
-    child.kill("SIGKILL");
-  }, patienceMs);
+    child.kill("SIGUSR1");
+    timer = setTimeout(() => child.kill("SIGKILL"), REPORT_MS);
+  };
+  let timer = setTimeout(end, patienceMs);
   return new Promise((resolve) => {
     child.once("close", (code, signal) => {
       clearTimeout(timer);

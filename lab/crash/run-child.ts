@@ -53,19 +53,33 @@ export async function runChild(config: ChildConfig, parts: ChildParts = {}): Pro
   let recoveries = 0;
   engine.on("recovered", () => recoveries++);
   const child = { config, store, engine, scenarios, witness };
+  let phase = "starting runs";
+  process.once("SIGUSR1", () => void expected(report(child, real, phase)));
   const plans =
     config.repeatMs === undefined ? await startAll(child, config.runs) : await repeat(child, config.repeatMs);
   await actFirst(child);
+  phase = "waiting for the end of all runs";
   await untilDone(child, plans);
+  phase = "reading results";
   const results: Record<string, RunOutcome> = {};
   const again = patience(config);
   for (const id of await again(() => reported(child, plans)))
     results[id] = await again(() => outcome(engine, id));
+  phase = "closing";
   await engine.close();
   witness.close();
   await real.close();
   const { writes, points, refused } = injector;
   return { results, writes, points, refused, recoveries, started: plans.length, errors };
+}
+
+/** Says what a worker that is overdue is doing, before it is killed. */
+async function report({ scenarios }: Child, store: Store, phase: string): Promise<void> {
+  writeSync(2, `It was ${phase}, with ${process.getActiveResourcesInfo().join(", ")}.\n`);
+  const workflows = scenarios.workflows.map(({ name }) => name);
+  const { runs } = await store.list({ status: UNFINISHED, limit: 20 });
+  const due = await store.due({ workflows, limit: 20 });
+  writeSync(2, `Unfinished: ${JSON.stringify(runs)}\nDue: ${JSON.stringify(due)}\n`);
 }
 
 interface Child {
