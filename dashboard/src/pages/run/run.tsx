@@ -29,7 +29,7 @@ export default function RunPage() {
             <Head answer={answer} outline={outline.outline} acts={<RunActs run={actedOf(answer)} keys />} />
             <LastSteps tree={outline.tree} onSelect={(step) => place.go({ step, attempt: null })} />
             <Views use={outline} place={place} />
-            <Moments place={place} newest={answer.seq} isLaidOut={outline.outline !== undefined} />
+            <Moments place={place} newest={answer.run.seq} isLaidOut={outline.outline !== undefined} />
             <Below answer={answer} outline={outline.outline} place={place} />
           </>
         )}
