@@ -24,7 +24,7 @@ describe.skipIf(!server)("a PostgreSQL schema", () => {
       const schema = `v_${commit}`;
       const sql = content
         .toString("utf8")
-        .replaceAll(/\bold\./g, `${schema}.`)
+        .replaceAll(/\bold\.|"old"\./g, `${schema}.`)
         .replace("SCHEMA old;", `SCHEMA ${schema};`);
       const psql = path.join(postgresPrograms() ?? "", "psql");
       execFileSync(psql, ["--quiet", "--set=ON_ERROR_STOP=1", server.url], {
