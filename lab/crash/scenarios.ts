@@ -95,6 +95,15 @@ export function createScenarios(
   return { main, workflows: [...Object.values(main), ...family.descendants] };
 }
 
+/** The same scenarios with another `sequence`. */
+export function withSequence(
+  { main, workflows }: Scenarios,
+  sequence: Scenarios["main"]["sequence"],
+): Scenarios {
+  const others = workflows.filter(({ name }) => name !== sequence.name);
+  return { main: { ...main, sequence }, workflows: [...others, sequence] };
+}
+
 interface World {
   readonly define: <O>(name: string, body: WorkflowBody<ScenarioInput, O>) => Workflow<ScenarioInput, O>;
   /** This version's name for a step. */

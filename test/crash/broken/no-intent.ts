@@ -1,5 +1,5 @@
 import { runChildFromArgs } from "../../../lab/crash/run-child.ts";
-import { createScenarios, type ScenarioInput } from "../../../lab/crash/scenarios.ts";
+import { createScenarios, type ScenarioInput, withSequence } from "../../../lab/crash/scenarios.ts";
 import type { Context, StepCall } from "../../../src/core/context.ts";
 import type { Effect } from "../../../src/core/types.ts";
 import { workflow } from "../../../src/core/workflow.ts";
@@ -24,7 +24,6 @@ await runChildFromArgs({
       await act(ctx, "mail", "once"),
       await act(ctx, "book", "once"),
     ]);
-    const { main, workflows } = createScenarios(witness, onCall);
-    return { main: { ...main, sequence }, workflows: [...workflows, sequence] };
+    return withSequence(createScenarios(witness, onCall), sequence);
   },
 });
