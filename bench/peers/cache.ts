@@ -31,14 +31,22 @@ export async function installPeers(cache: string): Promise<ReadonlyMap<string, s
   return missing;
 }
 
-async function install(folder: string, { packages, cases }: Group): Promise<void> {
+/** npm may look for ever for versions that fit one another. */
+const INSTALL_MS = 300_000;
+
+async function install(folder: string, { packages, overrides, cases }: Group): Promise<void> {
   mkdirSync(folder, { recursive: true });
-  const wanted = JSON.stringify({ private: true, type: "module", dependencies: packages }, null, 2);
+  const wanted = JSON.stringify(
+    { private: true, type: "module", dependencies: packages, overrides },
+    null,
+    2,
+  );
   const stamp = join(folder, "installed.json");
   if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== wanted) {
     process.stderr.write(`installing ${Object.keys(packages).join(", ")} …\n`);
     writeFileSync(join(folder, "package.json"), wanted);
-    await run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: folder });
+    const install = ["install", "--no-audit", "--no-fund", "--loglevel=error"];
+    await run("npm", install, { cwd: folder, timeout: INSTALL_MS });
     // Newer versions of npm run no scripts of packages unasked, and this one compiles its driver.
     const driver = join(folder, "node_modules/better-sqlite3");
     if (existsSync(driver) && !existsSync(join(driver, "build/Release/better_sqlite3.node")))

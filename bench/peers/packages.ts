@@ -2,6 +2,8 @@
 export interface Group {
   readonly folder: string;
   readonly packages: Readonly<Record<string, string>>;
+  /** Versions of what they need themselves, where the newest can't be had everywhere. */
+  readonly overrides?: Readonly<Record<string, string>>;
   readonly cases: readonly string[];
 }
 
@@ -11,25 +13,26 @@ export const GROUPS: readonly Group[] = [
     folder: "main",
     packages: {
       "@dbos-inc/dbos-sdk": "5.3.0",
-      "@langchain/core": "1.2.13",
-      "@langchain/langgraph": "1.4.18",
-      "@langchain/langgraph-checkpoint-postgres": "1.0.5",
-      "@langchain/langgraph-checkpoint-sqlite": "1.0.4",
       "@restatedev/restate-sdk": "1.17.2",
       "@restatedev/restate-server": "1.7.12",
       "absurd-sdk": "0.4.0",
       "better-sqlite3": "12.11.1",
       pg: "8.23.1",
     },
-    cases: [
-      "work.mjs",
-      "limits.mjs",
-      "holdfast.mjs",
-      "dbos.mjs",
-      "absurd.mjs",
-      "langgraph.mjs",
-      "restate.mjs",
-    ],
+    cases: ["work.mjs", "limits.mjs", "holdfast.mjs", "dbos.mjs", "absurd.mjs", "restate.mjs"],
+  },
+  {
+    folder: "langgraph",
+    packages: {
+      "@langchain/core": "1.2.13",
+      "@langchain/langgraph": "1.4.18",
+      "@langchain/langgraph-checkpoint-postgres": "1.0.5",
+      "@langchain/langgraph-checkpoint-sqlite": "1.0.4",
+      "better-sqlite3": "12.11.1",
+      pg: "8.23.1",
+    },
+    overrides: { "@langchain/langgraph-sdk": "1.12.0", "@langchain/protocol": "0.0.19" },
+    cases: ["work.mjs", "langgraph.mjs"],
   },
   {
     folder: "n24",
@@ -85,7 +88,7 @@ export const PEERS: readonly Peer[] = [
   ...on("PostgreSQL", peer("Absurd 0.4.0", "main", "absurd.mjs")),
   { name: "Restate 1.7.12", store: "its own", group: "main", script: "restate.mjs", ...MODERN },
   ...peer("Mastra 1.71.0", "n24", "mastra.mjs", { ...MODERN, slow: 2 }),
-  ...peer("LangGraph.js 1.4.18", "main", "langgraph.mjs", { slow: 2 }),
+  ...peer("LangGraph.js 1.4.18", "langgraph", "langgraph.mjs", { slow: 2 }),
   ...peer("OpenWorkflow 0.10.1", "n24", "openworkflow.mjs", MODERN),
   {
     name: "Vercel Workflow 4.8.9",
