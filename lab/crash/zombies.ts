@@ -46,6 +46,17 @@ const FREEZES: readonly Freeze[] = [
 const nameOf = (freeze: Freeze): string =>
   `${freeze.scenario}: frozen ${"call" in freeze ? `while calling ${freeze.call}` : `at ${JSON.stringify(freeze.strike)}`}`;
 
+/** Within the patience of whoever waits for the frozen one, the server takes its transaction away. */
+const FROZEN_MS = 5_000;
+
+const losesFrozen = (kind: StoreKind): StoreKind => ({
+  ...kind,
+  place(folder) {
+    const place = kind.place(folder);
+    return { ...place, address: { ...place.address, timeoutMs: FROZEN_MS } };
+  },
+});
+
 /**
  * Freezes a worker for longer than its claim lasts, lets another one finish its runs, and wakes it up: everything it
  * still tries to write must be refused.
@@ -53,7 +64,7 @@ const nameOf = (freeze: Freeze): string =>
 export async function zombieRounds(options: ZombieOptions): Promise<ZombieReport> {
   const { rounds, spawn, onRound, store = sqliteKind } = options;
   const started = performance.now();
-  const lab = await Lab.open({ store: sharedByMany(store) });
+  const lab = await Lab.open({ store: losesFrozen(sharedByMany(store)) });
   const able = await lab.scenarios();
   const freezes = (options.freezes ?? FREEZES).filter(({ scenario }) => able.includes(scenario));
   const problems: Problem[] = [];

@@ -1,3 +1,4 @@
+import { defined } from "../core/defined.ts";
 import type { Store } from "../core/store/contract.ts";
 import { openStore } from "../stores/open.ts";
 import { openPostgresStore } from "../stores/postgres/index.ts";
@@ -9,6 +10,8 @@ export interface StoreAddress {
   readonly url: string;
   /** PostgreSQL: the schema. */
   readonly schema?: string;
+  /** PostgreSQL: its option of the same name. */
+  readonly timeoutMs?: number;
   /** Redis: the prefix of all keys. */
   readonly prefix?: string;
   /** The URL of a Redis with copies of what is at `url`. */
@@ -34,8 +37,9 @@ export async function withStoreAt<T>(address: StoreAddress, use: (store: Store) 
   }
 }
 
-function openPrimary({ url, schema, prefix }: StoreAddress): Promise<Store> {
-  if (schema !== undefined) return openPostgresStore({ connectionString: url, schema });
+function openPrimary({ url, schema, timeoutMs, prefix }: StoreAddress): Promise<Store> {
+  if (schema !== undefined)
+    return openPostgresStore({ connectionString: url, schema, ...defined({ timeoutMs }) });
   if (prefix !== undefined) return openRedisStore({ url, prefix });
   return openStore(url);
 }

@@ -28,7 +28,10 @@ export interface PostgresOptions {
    * `false`: nothing is heard, and nothing told to others.
    */
   readonly listen?: boolean | string;
-  /** How long one statement may take before its connection is dropped. Default 30,000. */
+  /**
+   * How long one statement may take, or a transaction may stand still between two of them, before its connection is
+   * dropped. Default 30,000.
+   */
   readonly timeoutMs?: number;
   /** Receives a warning when the server's settings weaken the store's guarantees. */
   readonly logger?: Pick<Logger, "warn">;

@@ -71,7 +71,7 @@ const NAMED = {
 } as const;
 
 interface PoolOptions {
-  /** How long one statement may take before its connection is dropped. */
+  /** How long one statement may take, or a transaction may stand between two, before its connection is dropped. */
   readonly timeoutMs: number;
   readonly end: () => Promise<void>;
 }
@@ -100,7 +100,7 @@ export function onPool(pool: PostgresPool, { timeoutMs, end }: PoolOptions): Dat
         arrays.isBinary = await takesBinary(alone);
       return alone.query(text, values);
     },
-    transaction: (work) => inTransaction(pool, on, work),
+    transaction: (work) => inTransaction(pool, on, beginning(timeoutMs), work),
     async close() {
       await end();
       pool.off?.("error", ignore);
@@ -110,9 +110,24 @@ export function onPool(pool: PostgresPool, { timeoutMs, end }: PoolOptions): Dat
 
 const ignore = (): void => undefined;
 
+const IDLE = "idle_in_transaction_session_timeout";
+
+/**
+ * The server ends a transaction that stands still for too long, because the locks of a process that is frozen in one
+ * would hold up everybody else until it wakes. Never for longer than the server allows by itself.
+ */
+function beginning(mostMs: number): string {
+  const begin = "BEGIN ISOLATION LEVEL READ COMMITTED";
+  if (mostMs === Infinity) return begin;
+  const most = Math.ceil(mostMs);
+  return `${begin}; SELECT set_config('${IDLE}', '${most}', true)
+    WHERE extract(epoch FROM current_setting('${IDLE}')::interval) * 1000 NOT BETWEEN 1 AND ${most}`;
+}
+
 async function inTransaction<T>(
   pool: PostgresPool,
   on: (client: PostgresClient) => Queryable,
+  begin: string,
   work: (one: Queryable) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect();
@@ -121,7 +136,7 @@ async function inTransaction<T>(
   let isBroken = true;
   const one = on(client);
   try {
-    await one.query("BEGIN ISOLATION LEVEL READ COMMITTED");
+    await one.query(begin);
     const value = await work(one);
     await one.query("COMMIT");
     isBroken = false;

@@ -37,8 +37,8 @@ async function newSchema(): Promise<string> {
   return schema;
 }
 
-async function open(schema: string, connectionString = url): Promise<Store> {
-  const store = await openPostgresStore({ connectionString, schema });
+async function open(schema: string, connectionString = url, timeoutMs = 30_000): Promise<Store> {
+  const store = await openPostgresStore({ connectionString, schema, timeoutMs });
   ended.push(() => store.close());
   return store;
 }
@@ -212,6 +212,45 @@ describe.skipIf(url === "")("ctx.transaction on PostgreSQL", () => {
     await start();
     expect(await engine.result("r")).toBe(2);
     expect(await paid(schema)).toHaveLength(1);
+  });
+
+  it("loses its locks when its process stands still in it for too long, and is done again", async () => {
+    const schema = await newSchema();
+    let attempts = 0;
+    const { engine, start } = engineOn(await open(schema, url, 300), (ctx) =>
+      ctx.transaction("pay", async (sql: AsyncSqlHandle) => {
+        const sum = await pay(schema)(sql);
+        // Somebody else waits for the table, as a worker would that has taken the run over.
+        if (++attempts === 1) await admin.query(`BEGIN; LOCK TABLE ${schema}.paid; COMMIT`);
+        return sum;
+      }),
+    );
+    await start();
+    expect(await engine.result("r")).toBe(300);
+    expect(attempts).toBe(2);
+    expect(await paid(schema)).toEqual([{ what: "tea", cents: 300 }]);
+  });
+
+  it("stands still no longer than the server allows by itself", async () => {
+    const schema = await newSchema();
+    const strict = new URL(url);
+    strict.searchParams.set("options", "-c idle_in_transaction_session_timeout=7s");
+    const shown = async (connectionString: string, timeoutMs: number) => {
+      const { engine, start } = engineOn(await open(schema, connectionString, timeoutMs), (ctx) =>
+        ctx.transaction(`under ${timeoutMs}`, async (sql: AsyncSqlHandle) => {
+          const [row] = await sql.all(
+            "SELECT current_setting('idle_in_transaction_session_timeout') AS idle",
+          );
+          return row?.["idle"];
+        }),
+      );
+      await engine.delete("r").catch(() => undefined);
+      await start();
+      return engine.result("r");
+    };
+    expect(await shown(url, 30_000)).toBe("30s");
+    expect(await shown(strict.href, 30_000)).toBe("7s");
+    expect(await shown(strict.href, 5_000)).toBe("5s");
   });
 
   it("leaves nothing of a process that is killed in it, and is done by the next one", async () => {
