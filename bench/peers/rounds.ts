@@ -20,7 +20,6 @@ export interface Figures {
 interface Measured {
   readonly levels: Readonly<Record<string, Figures>>;
   readonly bytes?: number;
-  readonly syncs?: number;
 }
 
 type Result = Measured | { readonly limits: Readonly<Record<string, Measured>> };

@@ -5,8 +5,8 @@ import type { Figures, Line } from "./rounds.ts";
 export function table(lines: readonly Line[]): string {
   const rows = [...lines].sort((a, b) => rank(a) - rank(b)).map(row);
   return [
-    "| | store | 1 run: steps/s (p50/p95 ms) | 16 runs | 100 runs | bytes a step | WAL syncs a step, 1 run |",
-    "|---|---|---|---|---|---|---|",
+    "| | store | 1 run: steps/s (p50/p95 ms) | 16 runs | 100 runs | bytes a step |",
+    "|---|---|---|---|---|---|",
     ...rows,
   ].join("\n");
 }
@@ -17,13 +17,10 @@ const rank = (line: Line): number =>
 
 function row(line: Line): string {
   const { name, store, missing, rounds } = line;
-  if (missing !== undefined) return `| ${name} | ${store} | ${missing} | | | | |`;
+  if (missing !== undefined) return `| ${name} | ${store} | ${missing} | | | |`;
   const cells = [1, 16, 100].map((width) => cell(at(line, width)));
-  const known = (of: "bytes" | "syncs"): string => {
-    const found = rounds.map((one) => one[of]).find((one) => one !== undefined);
-    return found === undefined ? "–" : found.toLocaleString("en");
-  };
-  return `| ${name} | ${store} | ${cells.join(" | ")} | ${known("bytes")} | ${known("syncs")} |`;
+  const bytes = rounds.map((one) => one.bytes).find((one) => one !== undefined);
+  return `| ${name} | ${store} | ${cells.join(" | ")} | ${bytes?.toLocaleString("en") ?? "–"} |`;
 }
 
 function at({ rounds }: Line, width: number): Figures | undefined {

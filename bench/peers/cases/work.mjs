@@ -1,6 +1,5 @@
 // The common workload: runs of ten steps, each step with a result of 2 KiB, at 1, 16 and 100 runs at once.
 import { mkdirSync, rmSync, statSync } from "node:fs";
-import { setTimeout as delay } from "node:timers/promises";
 
 export const STEPS = 10;
 export const settings = JSON.parse(process.env.PEERS_SETTINGS);
@@ -51,11 +50,6 @@ export async function database(name) {
     url: `${settings.server}/${name}`,
     ask: (...texts) => ask(name, ...texts),
     bytes: async () => Number((await ask("postgres", `SELECT pg_database_size('${name}') AS n`)).n),
-    // The server's statistics arrive up to a second late.
-    syncs: async () => {
-      await delay(1_200);
-      return Number((await ask("postgres", "SELECT wal_sync AS n FROM pg_stat_wal")).n);
-    },
   };
 }
 
@@ -90,21 +84,17 @@ export async function measure(runOne, counts) {
 }
 
 /** The same for what measures a level itself: `drain(runs, width)`. */
-export async function drained(drain, { bytes, syncs } = {}) {
+export async function drained(drain, { bytes } = {}) {
   await drain(settings.warm, 4);
   const levels = {};
-  const counted = {};
   const before = settings.counts && (await bytes?.());
   let runs = 0;
   for (const [width, count] of settings.levels) {
-    const synced = settings.counts && width === 1 ? await syncs?.() : undefined;
     levels[width] = await drain(count, width);
     runs += count;
-    if (synced !== undefined) counted.syncs = rounded(((await syncs()) - synced) / (count * STEPS));
   }
-  if (before !== undefined && settings.counts)
-    counted.bytes = Math.round(((await bytes()) - before) / (runs * STEPS));
-  tell({ levels, ...counted });
+  if (before === undefined || !settings.counts) return tell({ levels });
+  tell({ levels, bytes: Math.round(((await bytes()) - before) / (runs * STEPS)) });
 }
 
 export function tell(result) {
