@@ -255,10 +255,13 @@ export class Decisions {
     return { record, state };
   }
 
-  /** Records the late result of a fenced worker. It settles the step if nothing else has. */
+  /**
+   * Records the late result of a fenced worker. It settles the step if nothing else has. `first`: the key under which the
+   * step began, because the worker's code may know it by a name that a migration has changed since.
+   */
   async evidence(
     runId: string,
-    step: string,
+    first: string,
     attempt: number,
     encoded: Pick<Encoded, "data" | "blobs">,
   ): Promise<void> {
@@ -269,7 +272,7 @@ export class Decisions {
       const state = await folds.at(row).catch(() => undefined);
       const event: EventDraft = {
         kind: "step_evidence",
-        step: state?.keyNow(step) ?? step,
+        step: state?.keyNow(first) ?? first,
         meta: { attempt },
         data: encoded.data,
       };

@@ -69,10 +69,10 @@ function engineLinks(engine: Linked): EngineLinks {
       await family.cancelChildren(runId, { compensate: true });
       return family.doneBelow(runId);
     },
-    evidence: (runId, step, attempt, data) => {
-      const keep = () => decisions.evidence(runId, step, attempt, data);
+    evidence: (runId, first, attempt, data) => {
+      const keep = () => decisions.evidence(runId, first, attempt, data);
       const kept = oncePossible(queue.health, keep);
-      detached(kept, parts.ports.logger, "keeping evidence", { runId, step });
+      detached(kept, parts.ports.logger, "keeping evidence", { runId, step: first });
     },
   };
 }

@@ -76,6 +76,16 @@ describe("renaming recorded steps", () => {
     ]);
   });
 
+  it("loses nothing to a late outcome under a name that no step has any more", () => {
+    const journal = new Journal()
+      .done("pay/charge")
+      .migrated({ renamed: { pay: "settle" } })
+      .write({ kind: "step_evidence", step: "pay/charge", meta: { attempt: 1 }, data: "2" })
+      .migrated({ renamed: { settle: "pay" } });
+    expect(journal.keys).toEqual(["pay/charge"]);
+    expect(journal.state.find("pay/charge")).toMatchObject({ status: "completed", data: "1" });
+  });
+
   it("gives up dropped names first, so that they are free for others", () => {
     const journal = new Journal().done("a").done("b").done("b/inner");
     journal.migrated({ renamed: { a: "b" }, dropped: ["b"] });
@@ -154,6 +164,14 @@ describe("idempotency keys", () => {
     expect(state.firstKey("round[2]/settle")).toBe("turn[2]/pay");
     expect(state.firstKey("round[2]/other")).toBe("round[2]/other");
     expect(state.keyNow("turn[2]/pay")).toBe("round[2]/settle");
+  });
+
+  it("find the step that began under one, which may have ended since, before another with that name", () => {
+    const journal = new Journal().done("pay", { effect: "keyed" }).migrated({ renamed: { pay: "charge" } });
+    expect(journal.state.keyNow("pay")).toBe("charge");
+    journal.started("pay", { effect: "keyed", call: 2 });
+    expect(journal.state.keyNow("pay")).toBe("pay");
+    expect(journal.state.keyNow("never")).toBe("never");
   });
 
   it("are not given to another step that has the old name now", () => {

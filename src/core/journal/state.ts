@@ -189,12 +189,16 @@ export class RunState {
     return this.find(key)?.first ?? key;
   }
 
-  /** The current key of a step that began as `key`: a migration may have renamed it. */
-  keyNow(key: string): string {
-    const renamed = [...this.steps()].find(
-      ([, { first, status }]) => first === key && (status === "started" || status === "in_doubt"),
-    );
-    return renamed?.[0] ?? key;
+  /** The current key of a step that began under `first`: a migration may have renamed it. */
+  keyNow(first: string): string {
+    let ended: string | undefined;
+    for (const [key, record] of this.steps()) {
+      if ((record.first ?? key) !== first) continue;
+      // A new step may have begun under a name that an earlier one gave away.
+      if (record.status === "started" || record.status === "in_doubt") return key;
+      ended ??= key;
+    }
+    return ended ?? first;
   }
 
   /** The original key of a place without a record. */
@@ -377,15 +381,17 @@ export class RunState {
   }
 
   #step(event: JournalEvent): void {
-    const { node, name } = this.#place(event.step);
-    const record = node.records.get(name);
     if (event.kind === "step_started") {
       if (event.meta.child !== undefined) this.begun.delete(event.meta.child);
-      node.records.set(name, startedRecord(event.meta, event, record));
-    } else if (record) {
-      applyOutcome(record, event, this.signals);
-      if (event.kind === "step_resolved") this.#taken = undefined;
-      if (record.status === "completed") this.#finished(event.step, record);
+      const { node, name } = this.#place(event.step);
+      node.records.set(name, startedRecord(event.meta, event, node.records.get(name)));
+      return;
     }
+    // An outcome under a name that no step has any more makes no place: a migration could move another one's steps onto it.
+    const record = this.find(event.step);
+    if (!record) return;
+    applyOutcome(record, event, this.signals);
+    if (event.kind === "step_resolved") this.#taken = undefined;
+    if (record.status === "completed") this.#finished(event.step, record);
   }
 }

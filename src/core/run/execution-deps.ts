@@ -102,5 +102,5 @@ export interface EngineLinks {
    */
   cancelChildren(runId: string): Promise<readonly string[]>;
   /** Keeps the result of a call whose worker lost the run. */
-  evidence(runId: string, step: string, attempt: number, data: Pick<Encoded, "data" | "blobs">): void;
+  evidence(runId: string, first: string, attempt: number, data: Pick<Encoded, "data" | "blobs">): void;
 }

@@ -352,7 +352,8 @@ export class Execution implements ActiveRun {
       const record = event.kind === "step_completed" ? this.state.find(event.step) : undefined;
       const isNeeded = record && (record.effect !== "repeatable" || record.undo);
       if (!isNeeded || event.data === undefined) continue;
-      this.deps.engine.evidence(this.runId, event.step, record.attempt, { data: event.data, blobs });
+      const { data } = event;
+      this.deps.engine.evidence(this.runId, record.first ?? event.step, record.attempt, { data, blobs });
     }
   }
 

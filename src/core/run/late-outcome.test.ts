@@ -69,3 +69,46 @@ describe("an outcome that comes while another worker asks for it", () => {
     expect(calls()).toBe(1);
   });
 });
+
+describe("an outcome of a worker with other names for its steps", () => {
+  it("comes under today's name, and nothing that has ended since is done again", async () => {
+    const lab = createLab();
+    const late = signalled<string>();
+    const calls: string[] = [];
+    const version = (own: string, outer: string, from: string, was: string, charge: () => Promise<string>) =>
+      workflow(
+        "flow",
+        { version: own, migrations: [{ from, to: own, rename: { [was]: outer } }] },
+        async (ctx) => {
+          const charged = await ctx.step(outer, () =>
+            ctx.step("charge", () => (calls.push(own), charge()), { effect: "keyed" }),
+          );
+          await ctx.gate("more", { choices: ["go"] });
+          return charged;
+        },
+      );
+    const newer = (charge: () => Promise<string>) => version("2", "settle", "1", "pay", charge);
+    const older = version("1", "pay", "2", "settle", async () => "charged");
+    const flow = newer(() => late.promise);
+    const first = lab.engine([flow]);
+    await lab.drive(first.start(flow, undefined, { id: "r" }));
+    await lab.clock.advance(100);
+    await lab.crash(first);
+    await lab.clock.advance(20_000);
+    const second = lab.engine([older]);
+    await lab.drive(second.recover());
+    await lab.drive(second.settled("r"));
+    late.resolve("late");
+    await lab.clock.advance(100);
+    await lab.crash(second);
+    const third = lab.engine([newer(async () => "again")]);
+    await lab.drive(third.answer("r", "more", { choice: "go" }));
+    expect(await lab.drive(third.result("r"))).toBe("charged");
+    expect(calls).toEqual(["2", "1"]);
+    const entries = await lab.store.entries("r", { from: 1, limit: 100 });
+    const evidence = entries
+      .flatMap((entry) => parseEntry("r", entry).events)
+      .filter(({ kind }) => kind === "step_evidence");
+    expect(evidence.map(({ step }) => step)).toEqual(["pay/charge"]);
+  });
+});

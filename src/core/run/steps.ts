@@ -341,7 +341,12 @@ const NOTHING = Object.freeze({});
 /** Another worker has the run: the result is kept as evidence, and this call leads nowhere. */
 function abandon<T>(execution: ActiveRun, open: Handle<T>, encoded: Encoded): Promise<never> {
   if (open.frame.effect !== "repeatable" || open.options.compensate)
-    execution.deps.engine.evidence(execution.runId, open.step, open.attempt, encoded);
+    execution.deps.engine.evidence(
+      execution.runId,
+      execution.state.firstKey(open.step),
+      open.attempt,
+      encoded,
+    );
   return never();
 }
 
