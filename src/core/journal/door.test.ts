@@ -4,6 +4,7 @@ import { type Engine, workflow } from "../../index.ts";
 import { childId } from "../ids.ts";
 import type { Entry, Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
+import { buildAct } from "./acts.ts";
 import { readRun } from "./door.ts";
 
 type Change = {
@@ -151,6 +152,37 @@ describe("a completed run", () => {
     };
     expect((await readRun(counted, "r"))?.status).toBe("completed");
     expect(asked).toEqual(["read", "entries 2"]);
+  });
+});
+
+describe("a run", () => {
+  it("that is released in the append in which it begins to wait is as it was written, and continues", async () => {
+    const lab = createLab();
+    const nap = workflow("nap", async (ctx) => {
+      await ctx.sleep("nap", 60_000);
+      return "awake";
+    });
+    const first = lab.engine([nap]);
+    await lab.drive(first.start(nap, undefined, { id: "r" }));
+    await lab.crash(first);
+    // As a worker writes it that is closed while its store is slow.
+    const row = (await lab.store.read("r")) as RunRow;
+    const { epoch, token } = row.claim;
+    const waiting = [{ kind: "timer", step: "nap", since: 1, until: lab.clock.now() + 60_000 }] as const;
+    const events = [
+      { kind: "run_waiting", step: "", meta: { waiting } },
+      { kind: "run_released", step: "", meta: {} },
+    ] as const;
+    const expected = { epoch, token, seq: row.seq };
+    const { append } = buildAct(row, { events, claim: { kind: "release" } }, expected, {
+      at: lab.clock.now(),
+    });
+    expect(await lab.store.append([append])).toEqual([{ ok: true }]);
+    expect((await readRun(lab.store, "r"))?.damage).toBeUndefined();
+    const next = lab.engine([nap]);
+    await lab.drive(next.recover());
+    await lab.clock.advance(61_000);
+    expect(await lab.drive(next.result("r"))).toBe("awake");
   });
 });
 

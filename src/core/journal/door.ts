@@ -181,17 +181,27 @@ function differs(
   event: JournalEvent,
   after: readonly (readonly JournalEvent[])[],
 ): string | undefined {
-  // A field that the event leaves unchanged can only be as in the row, or empty.
-  for (const control of new Set([row.control, "none"] as const)) {
-    const before = copiedRow(row);
-    Object.assign(before, { status: "running", control, waiting: [], wakeAt: 0, error: null });
+  let problem: string | undefined;
+  for (const start of starts(row)) {
+    const before = Object.assign(copiedRow(row), { status: "running", wakeAt: 0, error: null }, start);
     let run = projectRow(before, [event]);
     if (event.kind === "run_created") run.status = "queued";
     for (const events of after) run = projectRow(run, events);
     if (standing(run) === standing(row)) return undefined;
-    if (control === "none") return contrary(row, run);
+    problem = contrary(row, run);
   }
-  return undefined;
+  return problem;
+}
+
+/**
+ * A field that the deciding event leaves unchanged can only be as in the row, or empty: a run that is released keeps what
+ * it was just about to wait for.
+ */
+function* starts({ control, waiting }: RunRow): Generator<Pick<RunRow, "control" | "waiting">> {
+  for (const told of new Set([control, "none"] as const)) {
+    if (waiting.length > 0) yield { control: told, waiting };
+    yield { control: told, waiting: [] };
+  }
 }
 
 /** A run's state, for comparison. The due time itself doesn't matter. */
