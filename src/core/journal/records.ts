@@ -234,7 +234,8 @@ function settled(record: StepRecord, status: StepRecord["status"], { seq, data }
   record.status = status;
   record.seq = seq;
   record.data = data;
-  // Assigned only where it changes something: a replay settles thousands of records that have neither.
+  // Assigned only where it changes something: a replay settles thousands of records that have none of them.
+  if (record.reopened !== undefined) record.reopened = undefined;
   if (record.retryAt !== undefined) record.retryAt = undefined;
   if (record.rerun !== undefined) record.rerun = undefined;
 }

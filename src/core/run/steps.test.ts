@@ -248,6 +248,20 @@ describe("a step whose outcome is unknown", () => {
     await expect(lab.drive(engine.result("r"))).rejects.toThrow("bounced");
   });
 
+  it("fails for good when a person says so again after the run was resumed", async () => {
+    const lab = createLab();
+    const { flow, calls } = interrupted("once");
+    const { engine } = await lab.afterCrash(await start(lab, flow), [flow], "r");
+    const failed = { action: "failed", error: new Error("bounced") } as const;
+    await lab.drive(engine.resolve("r", "act", failed));
+    await expect(lab.drive(engine.result("r"))).rejects.toThrow("bounced");
+    await lab.drive(engine.resume("r"));
+    expect(await lab.drive(engine.settled("r"))).toMatchObject({ waiting: [{ kind: "decision" }] });
+    await lab.drive(engine.resolve("r", "act", failed));
+    expect(await lab.drive(engine.settled("r"))).toMatchObject({ status: "failed" });
+    expect(calls).toHaveLength(1);
+  });
+
   it("runs again when a person says so, but not while its first worker may still be alive", async () => {
     const lab = createLab();
     const { flow, calls } = interrupted("once", { timeoutMs: 60_000 });
