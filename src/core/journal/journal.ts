@@ -267,6 +267,20 @@ function parseHead(runId: string, entry: Entry): Head {
 export const damaged = (run: string, seq: number, problem: string): HoldfastError =>
   new HoldfastError("HF-3010", { run, seq, problem });
 
+/**
+ * Adds up an entry whose hash only the next one confirms: it may say anything, so whatever it makes the fold throw is
+ * damage.
+ */
+export function addUp(runId: string, seq: number, fold: () => void): void {
+  try {
+    fold();
+  } catch (error) {
+    if (HoldfastError.is(error)) throw error;
+    const detail = { run: runId, seq, problem: "The entry says what no journal says." };
+    throw new HoldfastError("HF-3010", detail, { cause: error });
+  }
+}
+
 /** Retention has dropped the requested value. */
 export const dropped = (run: string, seq: number): HoldfastError =>
   new HoldfastError("HF-1023", { run, seq });

@@ -2,7 +2,7 @@ import type { Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 import { missingValue } from "./door.ts";
 import type { JournalEvent } from "./events.ts";
-import { ChainCheck, damaged, type OutlinedEntry, type ParsedEntry } from "./journal.ts";
+import { addUp, ChainCheck, damaged, type OutlinedEntry, type ParsedEntry } from "./journal.ts";
 import { restoredPages, wholePages } from "./outlines.ts";
 import { eventAt } from "./read.ts";
 import type { RowFold } from "./row-fold.ts";
@@ -85,9 +85,11 @@ async function loadFrom(
       if (isSnapshot) state = await restore(values, row, parsed, fold);
       else state.tailBytes += entry.head.length + (outline?.length ?? entry.data?.length ?? 0);
       const events = isSnapshot ? parsed.events.slice(1) : parsed.events;
-      for (const event of events) if (event.seq <= upTo) state.apply(event);
+      addUp(row.id, entry.seq, () => {
+        for (const event of events) if (event.seq <= upTo) state.apply(event);
+        fold?.take(parsed.events);
+      });
       if (outline) leaveUnread((state.unread ??= new UnreadValues(store, row.id)), outline);
-      fold?.take(parsed.events);
     }
   }
   if (upTo === row.seq) chain.end(row.seq, row.head);

@@ -4,7 +4,7 @@ import { addressOf } from "../../journal/address.ts";
 import { isLosingAll } from "../../journal/dropped.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import { JOURNAL_FORMAT } from "../../journal/format.ts";
-import { dropped, type ParsedEntry, parseEntry } from "../../journal/journal.ts";
+import { addUp, dropped, type ParsedEntry, parseEntry } from "../../journal/journal.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { entryPages } from "../../journal/read.ts";
 import { isComplete, type Snapshot, takeSnapshot } from "../../journal/snapshot.ts";
@@ -80,12 +80,20 @@ class Inspection {
     for (const entry of entries) {
       const parsed = this.#link(entry);
       if (!parsed) continue;
-      this.#history?.take(entry, parsed.events);
-      this.#blobs.note(parsed.events);
-      this.#kept.take(parsed.events);
-      for (const event of parsed.events) this.#see(event);
+      try {
+        addUp(this.#row.id, entry.seq, () => this.#add(entry, parsed.events));
+      } catch (error) {
+        this.#broken(entry.seq, whyOf(error), "entry");
+      }
       await this.#fold(parsed);
     }
+  }
+
+  #add(entry: Entry, events: readonly JournalEvent[]): void {
+    this.#history?.take(entry, events);
+    this.#blobs.note(events);
+    this.#kept.take(events);
+    for (const event of events) this.#see(event);
   }
 
   /** Checks an entry's place in the chain and its values; returns `undefined` when it can't be read at all. */
@@ -134,7 +142,7 @@ class Inspection {
     }
     for (const event of events) {
       if (event.kind === "snapshot_taken") await this.#compare(event);
-      this.#state?.apply(event);
+      addUp(this.#row.id, event.seq, () => this.#state?.apply(event));
     }
   }
 

@@ -22,3 +22,36 @@ it("a run that is deleted while its store is verified isn't called damaged", asy
   expect(isDeleted).toBe(true);
   await engine.close();
 });
+
+it("an event with another field than a journal's is damage, not a TypeError, for verify and for whoever continues (D3)", async () => {
+  const store = createMemoryStore();
+  const waits = workflow("waits", async (ctx) => {
+    await ctx.gate("first", { choices: ["go"] });
+    await ctx.gate("second", { choices: ["go"] });
+  });
+  const engine = createEngine({ store, workflows: [waits], holdMs: 0 });
+  await engine.start(waits, undefined, { id: "r" });
+  await engine.settled("r");
+  await engine.answer("r", "first", { choice: "go" });
+  await expect.poll(async () => (await engine.gates("r")).map(({ gate }) => gate)).toEqual(["second"]);
+  await engine.settled("r");
+  await engine.close();
+  let changes = 0;
+  const changed: typeof store.entries = async (...range) =>
+    (await store.entries(...range)).map((entry) => {
+      const head = entry.seq < 6 ? entry.head.replace('{"waiting":', '{"wbiting":') : entry.head;
+      if (head !== entry.head) changes++;
+      return { ...entry, head };
+    });
+  const later = createEngine({ store: { ...store, entries: changed }, workflows: [waits] });
+  const { damaged } = await later.reports.verify();
+  expect(damaged).toMatchObject([{ runId: "r" }]);
+  expect((await later.checkpoints.validate("r")).ok).toBe(false);
+  await expect(
+    later.answer("r", "second", { choice: "go" }).then(() => later.result("r")),
+  ).rejects.toMatchObject({
+    code: "HF-3010",
+  });
+  expect(changes).toBeGreaterThan(0);
+  await later.close();
+});
