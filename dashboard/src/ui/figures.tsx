@@ -12,9 +12,9 @@ const TONES = { good: "text-good", bad: "text-bad", waits: "text-waits", plain: 
 /** A few figures in a row: what it is, how much, and what to make of it. */
 export function Figures({ figures }: { readonly figures: readonly Figure[] }) {
   return (
-    <dl className="mb-5 grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-[repeat(auto-fit,minmax(11rem,1fr))]">
+    <dl className="mb-5 grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-surface sm:grid-cols-[repeat(auto-fit,minmax(11rem,1fr))]">
       {figures.map(({ name, value, note, tone = "plain" }) => (
-        <div key={name} className="bg-surface px-4 py-3">
+        <div key={name} className="px-4 py-3 outline outline-line">
           <dt className="text-[0.87rem] text-soft">{name}</dt>
           <dd>
             <span className={`block text-xl font-semibold tracking-tight tabular-nums ${TONES[tone]}`}>
