@@ -352,8 +352,8 @@ export class Execution implements ActiveRun {
       const record = event.kind === "step_completed" ? this.state.find(event.step) : undefined;
       const isNeeded = record && (record.effect !== "repeatable" || record.undo);
       if (!isNeeded || event.data === undefined) continue;
-      const { data } = event;
-      this.deps.engine.evidence(this.runId, record.first ?? event.step, record.attempt, { data, blobs });
+      const first = this.state.firstKey(event.step);
+      this.deps.engine.evidence(this.runId, first, record.attempt, { data: event.data, blobs });
     }
   }
 

@@ -92,6 +92,7 @@ export function onPool(pool: PostgresPool, { timeoutMs, end }: PoolOptions): Dat
   // Without a listener, the failure of an idle connection would end the process.
   pool.on?.("error", ignore);
   const alone = on(pool);
+  const begin = beginning(timeoutMs);
   return {
     rows: (text, values) => alone.rows(text, values),
     async query(text, values = []) {
@@ -100,7 +101,7 @@ export function onPool(pool: PostgresPool, { timeoutMs, end }: PoolOptions): Dat
         arrays.isBinary = await takesBinary(alone);
       return alone.query(text, values);
     },
-    transaction: (work) => inTransaction(pool, on, beginning(timeoutMs), work),
+    transaction: (work) => inTransaction(pool, on, begin, work),
     async close() {
       await end();
       pool.off?.("error", ignore);

@@ -80,12 +80,17 @@ class Inspection {
     for (const entry of entries) {
       const parsed = this.#link(entry);
       if (!parsed) continue;
-      try {
-        addUp(this.#row.id, entry.seq, () => this.#add(entry, parsed.events));
-      } catch (error) {
-        this.#broken(entry.seq, whyOf(error), "entry");
-      }
+      this.#addUp(entry.seq, () => this.#add(entry, parsed.events));
       await this.#fold(parsed);
+    }
+  }
+
+  /** What can't be added up is a problem of its entry. */
+  #addUp(seq: number, fold: () => void): void {
+    try {
+      addUp(this.#row.id, seq, fold);
+    } catch (error) {
+      this.#broken(seq, whyOf(error), "entry");
     }
   }
 
@@ -142,7 +147,7 @@ class Inspection {
     }
     for (const event of events) {
       if (event.kind === "snapshot_taken") await this.#compare(event);
-      addUp(this.#row.id, event.seq, () => this.#state?.apply(event));
+      this.#addUp(event.seq, () => this.#state?.apply(event));
     }
   }
 
