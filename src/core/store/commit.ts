@@ -40,6 +40,9 @@ export interface CommitOptions {
   }): void;
 }
 
+/** A flush beside another one costs the store a commit of its own, so it takes at least so many runs. */
+const LEAST_BESIDE = 8;
+
 /** How long an outside act waits for a failing store. A later one waits for a single attempt. */
 export const ACT_PATIENCE_MS = 2_000;
 
@@ -63,8 +66,9 @@ export class CommitQueue {
   readonly #ports: Ports;
   readonly #dirty = new Set<AppendSource>();
   #scheduled = false;
-  /** What is on its way to the store. */
+  /** What is on its way to the store, and in which flushes. None of it is in `#dirty`. */
   readonly #sent = new Set<AppendSource>();
+  readonly #flights = new Set<readonly Part[]>();
   /** Runs of which the store can't write anything, because its file is damaged there. */
   readonly #barred = new Map<string, unknown>();
   /** The number of durable flushes so far, for benchmarks. */
@@ -82,7 +86,9 @@ export class CommitQueue {
     return this.#barred.get(runId);
   }
 
+  /** Called again by a source on its way when its outcome is known. */
   mark(source: AppendSource): void {
+    if (this.#sent.has(source)) return;
     this.#dirty.add(source);
     this.#schedule();
   }
@@ -102,9 +108,24 @@ export class CommitQueue {
     return this.#store.capabilities.independent === true;
   }
 
+  /**
+   * Where the store takes several flushes at once, a second one is worth its cost when about as many runs are ready as
+   * are on their way, so that this process works while the store does. While the store fails, there is only one.
+   */
+  get #isDue(): boolean {
+    const ready = this.#dirty.size;
+    if (ready === 0) return false;
+    if (this.#isApart || this.#flights.size === 0) return true;
+    if (this.#flights.size >= this.#lanes || this.health.isTroubled || ready < LEAST_BESIDE) return false;
+    return [...this.#flights].every((flight) => ready * 2 >= flight.length);
+  }
+
+  get #lanes(): number {
+    return this.#store.capabilities.lanes ?? 1;
+  }
+
   #schedule(): void {
-    if (this.#scheduled || this.#dirty.size === 0) return;
-    if (this.#sent.size > 0 && this.#ready().length === 0) return;
+    if (this.#scheduled || !this.#isDue) return;
     this.#scheduled = true;
     const flush = () => {
       this.#scheduled = false;
@@ -113,12 +134,6 @@ export class CommitQueue {
     const { restMs } = this.health;
     if (restMs === 0) this.#ports.clock.defer(flush);
     else this.#ports.clock.setTimer(flush, restMs);
-  }
-
-  /** Those whose last append has an outcome. */
-  #ready(): readonly AppendSource[] {
-    if (!this.#isApart) return this.#sent.size > 0 ? [] : [...this.#dirty];
-    return [...this.#dirty].filter((source) => !this.#sent.has(source));
   }
 
   #takeAll(sources: Iterable<AppendSource>): Part[] {
@@ -148,13 +163,23 @@ export class CommitQueue {
   }
 
   #flush(): void {
-    const batch = this.#takeAll(this.#ready());
+    if (!this.#isDue) return;
+    const isFirst = this.#flights.size === 0;
+    const batch = this.#takeAll(this.#dirty);
     if (batch.length === 0) return this.#schedule();
-    for (const part of this.#isApart ? batch.map((one) => [one]) : [batch]) this.#send(part);
+    for (const part of this.#partsOf(batch, isFirst)) this.#send(part);
+  }
+
+  #partsOf(batch: readonly Part[], isFirst: boolean): readonly (readonly Part[])[] {
+    if (this.#isApart) return batch.map((one) => [one]);
+    const half = Math.ceil(batch.length / 2);
+    const isSplit = isFirst && this.#lanes > 1 && half >= LEAST_BESIDE && !this.health.isTroubled;
+    return isSplit ? [batch.slice(0, half), batch.slice(half)] : [batch];
   }
 
   #send(batch: readonly Part[]): void {
     for (const { source } of batch) this.#sent.add(source);
+    this.#flights.add(batch);
     const start = this.#ports.clock.monotonic();
     const appends = batch.map(({ append }) => append);
     const written = (settle: () => void): void => {
@@ -162,6 +187,7 @@ export class CommitQueue {
       this.health.writes.add(ms);
       this.options.onFlush?.(appends, ms);
       for (const { source } of batch) this.#sent.delete(source);
+      this.#flights.delete(batch);
       this.flushes++;
       settle();
       this.#schedule();

@@ -111,6 +111,8 @@ export interface StoreCapabilities {
   readonly limits?: boolean;
   /** True when each run is written on its own, so that no append should wait for those of other runs. */
   readonly independent?: boolean;
+  /** How many batches of appends, none with a run of another, it takes at once; 1 when missing. */
+  readonly lanes?: number;
   /** True when the store itself finds out that a worker has died, ends its claims and offers its runs to others. */
   readonly endsClaims?: boolean;
   /** True when reading a run costs far less than a write, because it is in this process or in a file beside it. */

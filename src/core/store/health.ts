@@ -54,6 +54,11 @@ export class StoreHealth {
     this.#listener = listener;
   }
 
+  /** True from the first failed attempt on. */
+  get isTroubled(): boolean {
+    return this.#trouble !== null;
+  }
+
   get failing(): boolean {
     return this.#trouble !== null && this.#trouble.attempts > 1;
   }

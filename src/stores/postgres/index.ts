@@ -53,7 +53,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const { schema = "holdfast", create = true, timeoutMs = 30_000, logger = silentLogger } = options;
   checkNumber("timeoutMs", timeoutMs, { above: 0, most: Infinity });
   const database = { ...(await databaseOf(options, timeoutMs)), ...listening(options) };
-  const store = new PostgresStore({ database, schema, create, logger, isShared: options.listen !== false });
+  const isShared = options.listen !== false;
+  const store = new PostgresStore({ database, schema, create, logger, isShared, lanes: LANES });
   try {
     await store.identity();
     return store;
@@ -62,6 +63,9 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     throw error;
   }
 }
+
+/** While the server commits one batch, this process prepares another one. */
+const LANES = 2;
 
 const OPTIONS = ["connectionString", "pool", "schema", "create", "listen", "timeoutMs", "logger"];
 

@@ -54,6 +54,8 @@ export interface PostgresSetup {
   readonly isShared?: boolean;
   /** True when nothing survives the process, whatever the settings say. */
   readonly isVolatile?: boolean;
+  /** How many connections may append at once; 1 when missing. */
+  readonly lanes?: number;
 }
 
 /** How often to repeat a statement that was rolled back because of a conflict. */
@@ -101,6 +103,7 @@ export class PostgresStore implements Store {
       records: TABLES,
       archives: true,
       limits: true,
+      lanes: this.#setup.lanes ?? 1,
     };
   }
 
