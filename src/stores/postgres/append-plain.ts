@@ -1,8 +1,9 @@
+import { digest } from "../../core/hash.ts";
 import type { Append, ClaimChange, Entry } from "../../core/store/contract.ts";
 import { MANY, ONE } from "./functions.ts";
 import type { Opened } from "./migrations.ts";
 import { IDENTIFYING, type Identifying, identifying, PROJECTED, projected, TYPES } from "./rows.ts";
-import type { Statement } from "./statement.ts";
+import type { NamedStatement } from "./statement.ts";
 import { numbers, Texts } from "./texts.ts";
 
 /** True for an append that the functions take: it adds one entry and drops nothing. Most do. */
@@ -18,19 +19,31 @@ const isWhole = (text: string | null): boolean =>
 export const placeholders = (count: number): string =>
   Array.from({ length: count }, (_, i) => `$${i + 1}`).join(", ");
 
-/** The texts of the calls, which are the same for every append. */
+/** A text that is the same for every append, and its name. */
+export interface Call {
+  readonly text: string;
+  readonly name: string;
+}
+
 export interface Calls {
-  readonly one: string;
-  readonly many: string;
+  readonly one: Call;
+  readonly many: Call;
 }
 
 export const callsOf = (at: string): Calls => ({
-  one: `SELECT 1 WHERE ${at}append_one(${placeholders(ONE.length)})`,
-  many: `SELECT place, reason, found_row FROM ${at}append_many(${placeholders(MANY.length)})`,
+  one: named(`SELECT 1 WHERE ${at}append_one(${placeholders(ONE.length)})`),
+  many: named(`SELECT place, reason, found_row FROM ${at}append_many(${placeholders(MANY.length)})`),
 });
 
+/** Equal names mean equal texts, whoever else prepares statements on the same connection. */
+const named = (text: string): Call => ({ text, name: `holdfast_${digest(text).slice(0, 40)}` });
+
 /** Returns a row when the append was accepted; `null` for an append that isn't of this kind. */
-export function oneCall({ one }: Calls, { table, incarnation }: Opened, append: Append): Statement | null {
+export function oneCall(
+  { one }: Calls,
+  { table, incarnation }: Opened,
+  append: Append,
+): NamedStatement | null {
   const { run, expect, claim, entries, blobs } = append;
   if (expect === null || blobs.length > 0) return null;
   const { seq, count, head, data } = entries[0] as Entry;
@@ -38,7 +51,7 @@ export function oneCall({ one }: Calls, { table, incarnation }: Opened, append: 
   const position = [run.id, expect.seq, expect.epoch, expect.token];
   const row = [status, wake_at, pruned_at, projection, reached, last];
   const values = [table, incarnation, ...position, ...claimOf(claim), ...row, seq, count, head, data];
-  return { text: one, values };
+  return { ...one, values };
 }
 
 type ClaimValues = readonly [
@@ -61,7 +74,7 @@ export function manyCall(
   { many }: Calls,
   { table, incarnation }: Opened,
   appends: readonly Append[],
-): Statement {
+): NamedStatement {
   const claims = appends.map(({ claim }) => claimOf(claim));
   const rows = appends.map(projected);
   const entries = appends.map((append) => append.entries[0] as Entry);
@@ -93,7 +106,7 @@ export function manyCall(
     new Texts(blobs.map(({ hash }) => hash)),
     new Texts(blobs.map(({ data }) => data)),
   ];
-  return { text: many, values };
+  return { ...many, values };
 }
 
 /** The columns of creations; empty arrays when there are none, which read as nulls. */

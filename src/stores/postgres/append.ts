@@ -177,10 +177,10 @@ async function sendPlain(
 ): Promise<readonly AppendResult[]> {
   const [only] = appends;
   const lean = only && appends.length === 1 ? oneCall(to.calls, to.opened, only) : null;
-  if (lean && (await one.query(lean.text, lean.values)).length === 1) return [ACCEPTED];
+  if (lean && (await one.query(lean.text, lean.values, lean.name)).length === 1) return [ACCEPTED];
   const ordered = lean ? appends : inOrder(appends);
-  const { text, values } = manyCall(to.calls, to.opened, ordered);
-  const refused = await one.query(text, values);
+  const { text, values, name } = manyCall(to.calls, to.opened, ordered);
+  const refused = await one.query(text, values, name);
   if (refused.length === 0) return appends.map(() => ACCEPTED);
   const results = new Map<Append, AppendResult>();
   for (const [place, reason, row] of refused as readonly [Value, Refusal | typeof OTHER, string | null][]) {

@@ -41,6 +41,10 @@ const isSameTime = (error: unknown): boolean =>
 export const isRepeatable = (error: unknown): boolean =>
   ["40001", "40P01"].includes(codeOf(error)) || isSameTime(error);
 
+/** True when a named statement isn't what it was when it was prepared. It hasn't been executed then. */
+export const isLostStatement = (error: unknown): boolean =>
+  ["26000", "42P05", "0A000"].includes(codeOf(error));
+
 /** True when there is no such table or schema. */
 export const isMissing = (error: unknown): boolean => ["42P01", "3F000"].includes(codeOf(error));
 

@@ -1,5 +1,5 @@
 import type { AsyncSqlRow, SqlValue } from "../../core/sql.ts";
-import { isOwnFault } from "./errors.ts";
+import { isLostStatement, isOwnFault } from "./errors.ts";
 import { PARSERS } from "./parsers.ts";
 import { Texts } from "./texts.ts";
 
@@ -8,7 +8,8 @@ export type Value = string | number | bigint | boolean | object | null;
 
 /** Runs statements: text with $1, $2 … and the values for them. Rows are arrays in the order of the columns. */
 export interface Queryable {
-  query(text: string, values?: readonly unknown[]): Promise<readonly (readonly Value[])[]>;
+  /** `name`: of this very text, so that a server which is reached directly parses it once for each connection. */
+  query(text: string, values?: readonly unknown[], name?: string): Promise<readonly (readonly Value[])[]>;
   /** Runs exactly one statement of the caller's own. Rows are objects by column name. */
   rows(text: string, values: readonly SqlValue[]): Promise<readonly AsyncSqlRow[]>;
 }
@@ -45,15 +46,18 @@ export interface PostgresPool {
 
 /** What the store needs of a PostgreSQL client. */
 export interface PostgresClient {
+  /** The number of the server's process at the other end, as it was told when the connection began. */
+  readonly processID?: number | null;
   query(config: PoolQuery): Promise<{ readonly rows: unknown[] }>;
   on?(event: "error", listener: (error: Error) => void): unknown;
   off?(event: "error", listener: (error: Error) => void): unknown;
   release(error?: Error | boolean): void;
 }
 
-/** Never has a name: behind a pooler, a prepared statement on a connection gets lost. */
+/** Has a name only where the server is reached directly: behind a pooler, a prepared statement gets lost. */
 export interface PoolQuery {
   readonly text: string;
+  readonly name?: string;
   readonly values: unknown[];
   readonly rowMode?: "array";
   /** Accepts only one statement. */
@@ -79,9 +83,11 @@ interface PoolOptions {
 /** Adapts a pool to a database. */
 export function onPool(pool: PostgresPool, { timeoutMs, end }: PoolOptions): Database {
   const arrays: Arrays = {};
+  const naming: Naming = {};
   const on = (target: Pick<PostgresPool, "query">): Queryable => ({
-    async query(text, values = []) {
-      const config = { ...COMMON, text, values: sendable(values, arrays), query_timeout: timeoutMs };
+    async query(text, values = [], name = undefined) {
+      const plain = { ...COMMON, text, values: sendable(values, arrays), query_timeout: timeoutMs };
+      const config = name !== undefined && naming.isDirect === true ? { ...plain, name } : plain;
       return (await target.query(config)).rows as Value[][];
     },
     async rows(text, values) {
@@ -95,13 +101,21 @@ export function onPool(pool: PostgresPool, { timeoutMs, end }: PoolOptions): Dat
   const begin = beginning(timeoutMs);
   return {
     rows: (text, values) => alone.rows(text, values),
-    async query(text, values = []) {
+    async query(text, values = [], name = undefined) {
       // Not within a transaction, which a failure would end.
       if (arrays.isBinary === undefined && values.some((value) => value instanceof Texts))
         arrays.isBinary = await takesBinary(alone);
-      return alone.query(text, values);
+      if (name === undefined) return alone.query(text, values);
+      naming.isDirect ??= await isDirect(pool, on);
+      try {
+        return await alone.query(text, values, name);
+      } catch (error) {
+        if (!naming.isDirect || !isLostStatement(error)) throw error;
+        naming.isDirect = false;
+        return alone.query(text, values);
+      }
     },
-    transaction: (work) => inTransaction(pool, on, begin, work),
+    transaction: (work) => inTransaction(pool, (client) => nameless(on(client)), begin, work),
     async close() {
       await end();
       pool.off?.("error", ignore);
@@ -153,6 +167,33 @@ async function inTransaction<T>(
     client.release(isBroken);
   }
 }
+
+/** Whether statements may have names, once that is known. */
+interface Naming {
+  isDirect?: boolean;
+}
+
+/**
+ * True when the connection ends in the process of the server that it began with, and not in a pooler, which tells its
+ * clients a number of its own.
+ */
+async function isDirect(pool: PostgresPool, on: (client: PostgresClient) => Queryable): Promise<boolean> {
+  const client = await pool.connect();
+  let isBroken = true;
+  try {
+    const [[pid] = []] = await on(client).query("SELECT pg_backend_pid()");
+    isBroken = false;
+    return client.processID !== undefined && client.processID === Number(pid);
+  } finally {
+    client.release(isBroken);
+  }
+}
+
+/** In a transaction a lost statement would cost all of it. */
+const nameless = (one: Queryable): Queryable => ({
+  query: (text, values) => one.query(text, values),
+  rows: (text, values) => one.rows(text, values),
+});
 
 /** How arrays of texts are sent, once that is known. */
 interface Arrays {

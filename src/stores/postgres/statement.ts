@@ -4,6 +4,11 @@ export interface Statement {
   readonly values: readonly unknown[];
 }
 
+/** A statement whose text is the same every time. */
+export interface NamedStatement extends Statement {
+  readonly name: string;
+}
+
 /** Adds a value and returns its placeholder. */
 export type Bind = (value: unknown, type: string) => string;
 
