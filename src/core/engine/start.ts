@@ -16,7 +16,7 @@ import { type AloneOptions, type Given, givenAtStart, givenEvents } from "../run
 import { conform } from "../standard-schema.ts";
 import { DELETED_RUNS } from "../store/deleted.ts";
 import { tagMeta } from "../tags.ts";
-import type { Parent, RunRow, RunTags } from "../types.ts";
+import type { EffectPolicy, Parent, RunRow, RunTags } from "../types.ts";
 import { claimToken } from "../worker/claim-meta.ts";
 import type { Worker } from "../worker/worker.ts";
 import { checkVerb } from "./arguments.ts";
@@ -50,6 +50,13 @@ const NOT_GIVEN = Symbol("not given");
 
 const checkedInput = async ({ name, input: schema }: Workflow, input: unknown): Promise<unknown> =>
   schema ? conform(schema, input, `The input of ${name}`) : input;
+
+/** What makes the child of a fork a fork, if its source has no child that it could be one of. */
+const fromItself = (runId: string, at: number, effects: EffectPolicy): EventDraft => ({
+  kind: "run_forked",
+  step: "",
+  meta: { from: { runId, seq: 1 }, at, effects },
+});
 
 /** Creates new runs, and claims them for this process if it can take one, in one write. */
 export class Starter {
@@ -126,13 +133,14 @@ export class Starter {
     const above = this.#above(parent, given);
     const meta = { workflow: name, version, schema, lineage: id, seed, ...above, ...born, ...tagMeta(tags) };
     const created = { kind: "run_created", step: "", meta, data: encoded.data } as const;
+    const forked = given.effects ? [fromItself(id, createdAt, given.effects)] : [];
     const claim = worker?.claimed({ workflow: name, recoveries: 0 });
     const claimed: EventDraft[] = claim ? [{ kind: "run_claimed", step: "", meta: claim }] : [];
     const waits: EventDraft[] = isLater ? [untilStart(createdAt, startAt)] : [];
     const deadline = clock.monotonic() + claimMs;
     probe("C01:before-create", { runId: id });
     const plan: ActPlan = {
-      events: [created, ...more.events, ...claimed, ...waits],
+      events: [created, ...forked, ...more.events, ...claimed, ...waits],
       blobs: [...encoded.blobs, ...more.blobs],
       actor: given.actor,
       claim: worker

@@ -13,15 +13,13 @@ import type { GuardedRun } from "./port.ts";
 export function forkGuard(execution: GuardedRun): Guard | undefined {
   const { fork } = execution.state.facts;
   if (!fork || fork.effects === "allow") return undefined;
-  const source =
-    fork.from.runId === execution.runId ? undefined : new Ancestry(execution.deps.store, fork.from);
+  const source = new Ancestry(execution.deps.store, execution.writer.row);
   return {
     async admit(admission): Promise<Admitted> {
       const { effect } = admission.intent;
       // Work of this run itself is undone by it.
       if (effect === "repeatable" || isUndo(admission.place.key)) return undefined;
-      const past =
-        source && (await execution.busy(source.find(admission.place.key, execution.state.facts.hops)));
+      const past = await execution.busy(source.find(admission.place.key, execution.state.facts.hops));
       if (fork.effects === "simulate") return simulate(admission, past);
       if (!past) return undefined;
       return fork.effects === "block" ? block(admission, past) : reuse(admission, past);

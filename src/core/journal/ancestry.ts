@@ -1,5 +1,5 @@
 import type { Store } from "../store/contract.ts";
-import type { Effect, EffectPolicy, Origin, RunRow } from "../types.ts";
+import type { Effect, EffectPolicy, Parent, RunRow } from "../types.ts";
 import type { Hop } from "./facts.ts";
 import { headsOf } from "./read.ts";
 import { formerKey, renamedKey } from "./rename.ts";
@@ -119,14 +119,27 @@ interface Descent {
   readonly parted: number;
 }
 
-/** The calls of the runs that a fork descends from, nearest first. */
+/** A run that a fork descends from, or that stands where it stands. */
+interface Ancestor {
+  readonly log: CallLog;
+  readonly parted: number;
+}
+
+/** A fork's own place: what it was forked from, and which run started it. */
+type Kin = Pick<RunRow, "origin" | "parent">;
+
+/**
+ * The runs whose work a fork must not repeat, nearest first: those it was forked from, and, for a run below a fork,
+ * those that its parent's ancestors have started in the same place, whenever they do. With the latter it shares nothing but the place.
+ */
 export class Ancestry {
   readonly #store: Store;
-  readonly #logs: { readonly log: CallLog; readonly parted: number }[];
+  readonly #kin: Kin;
+  readonly #logs = new Map<string, CallLog>();
 
-  constructor(store: Store, { runId, seq }: Origin) {
+  constructor(store: Store, kin: Kin) {
     this.#store = store;
-    this.#logs = [{ log: new CallLog(store, runId), parted: seq }];
+    this.#kin = kin;
   }
 
   /** `hops`: the fork's migrations. */
@@ -140,9 +153,8 @@ export class Ancestry {
 
   /** The nearest ancestor's child at this place. */
   async child(step: string, hops: readonly Hop[]): Promise<RunRow | undefined> {
-    for await (const { log, parted } of this.#read()) {
-      const child = log.child(step, { hops, parted });
-      const row = child && (await this.#store.read(child));
+    for await (const id of childrenOf(this.#read(), step, hops)) {
+      const row = await this.#store.read(id);
       if (row) return row;
     }
     return undefined;
@@ -156,32 +168,49 @@ export class Ancestry {
     return all;
   }
 
-  async *#read(): AsyncGenerator<{ readonly log: CallLog; readonly parted: number }> {
-    for (let index = 0; ; index++) {
-      const source = this.#logs[index];
-      const row = await source?.log.read();
-      if (!source || !row) return;
-      yield source;
-      if (this.#logs[index + 1]) continue;
-      const before = row.origin ?? (await this.#inItsPlace(row));
-      if (!before) return;
-      const parted = Math.min(source.parted, before.seq);
-      this.#logs.push({ log: new CallLog(this.#store, before.runId), parted });
-    }
+  #read(): AsyncGenerator<Ancestor> {
+    return this.#ancestors(this.#kin, new Set());
   }
 
-  /**
-   * For a run that isn't a fork, but that a fork started before its source reached that place: the source's child there
-   * by now. They share nothing but the place.
-   */
-  async #inItsPlace({ parent }: RunRow): Promise<Origin | undefined> {
-    const above = parent && (await this.#store.read(parent.runId));
-    const source = above && (above.origin ?? (await this.#inItsPlace(above)));
-    if (!source) return undefined;
-    const log = new CallLog(this.#store, above.id);
-    await log.read();
-    const found = await new Ancestry(this.#store, source).child(parent.step, log.hops);
-    return found && { runId: found.id, seq: 0 };
+  async *#ancestors({ origin, parent }: Kin, met: Set<string>): AsyncGenerator<Ancestor> {
+    if (origin) yield* this.#with(origin.runId, origin.seq, met);
+    if (parent) for await (const twin of this.#inItsPlace(parent)) yield* this.#with(twin, 0, met);
+  }
+
+  /** A run and its own ancestors. */
+  async *#with(runId: string, parted: number, met: Set<string>): AsyncGenerator<Ancestor> {
+    if (met.has(runId)) return;
+    met.add(runId);
+    const log = this.#log(runId);
+    const row = await log.read();
+    if (!row) return;
+    yield { log, parted };
+    for await (const before of this.#ancestors(row, met))
+      yield { log: before.log, parted: Math.min(parted, before.parted) };
+  }
+
+  /** What the ancestors of the run above have started by now in the place where it started this one. */
+  async *#inItsPlace({ runId, step }: Parent): AsyncGenerator<string> {
+    const above = await this.#log(runId).read();
+    if (above) yield* childrenOf(this.#ancestors(above, new Set()), step, this.#log(runId).hops);
+  }
+
+  #log(runId: string): CallLog {
+    const log = this.#logs.get(runId) ?? new CallLog(this.#store, runId);
+    this.#logs.set(runId, log);
+    return log;
+  }
+}
+
+/** The runs that ancestors have started in a fork's place; a run whose intent alone is written isn't there yet. */
+async function* childrenOf(
+  ancestors: AsyncIterable<Ancestor>,
+  step: string,
+  hops: readonly Hop[],
+): AsyncGenerator<string> {
+  for await (const { log, parted } of ancestors) {
+    const child = log.child(step, { hops, parted });
+    if (child) yield child;
   }
 }
 

@@ -12,7 +12,7 @@ import type { RunLogs } from "../journal/run-logs.ts";
 import type { Encoded } from "../journal/values.ts";
 import type { SaveEvery } from "../options.ts";
 import type { PriceSource } from "../prices.ts";
-import type { Parent, RunRow } from "../types.ts";
+import type { EffectPolicy, Parent, RunRow } from "../types.ts";
 import type { Given } from "./given.ts";
 
 /** The dependencies of an execution, shared by all runs of an engine. */
@@ -89,10 +89,10 @@ export interface EngineLinks {
     given: Given,
   ): Promise<RunRow>;
   /**
-   * In a fork: makes the child a fork too, if the source had one at its place. Throws HF-1023 when that one's values
-   * are gone.
+   * In a fork: makes the child a fork too, if the source had one at its place; else returns the policy under which the
+   * child begins by itself. Throws HF-1023 when the values of the source's child are gone.
    */
-  forkChild(request: ChildRequest): Promise<void>;
+  forkChild(request: ChildRequest): Promise<EffectPolicy | undefined>;
   /** Resumes a failed child, once for each attempt at the step that it is. */
   resumeChild(runId: string, attempt: Attempt): Promise<void>;
   /** Reports a child's outcome to its parent. */

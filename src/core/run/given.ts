@@ -9,7 +9,7 @@ import type { StartOptions } from "../options.ts";
 import { checkBudget } from "../options.ts";
 import type { Alone, Blob } from "../store/contract.ts";
 import { checkTags, type TagMeta, tagsOfChild } from "../tags.ts";
-import type { Budget, RunTags } from "../types.ts";
+import type { Budget, EffectPolicy, RunTags } from "../types.ts";
 
 /** The things that a run gets besides its input. */
 export interface Given {
@@ -22,6 +22,8 @@ export interface Given {
   readonly startAt?: number | undefined;
   /** How it stands to other runs of its key. */
   readonly alone?: AloneOptions | undefined;
+  /** For a child of a fork whose source has none: how it treats what the source's will have done. */
+  readonly effects?: EffectPolicy | undefined;
   /** The trace context of whoever starts it. */
   readonly traceparent?: string | undefined;
 }

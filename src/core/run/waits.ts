@@ -10,7 +10,7 @@ import { decidedAt, type StepRecord } from "../journal/records.ts";
 import { insistOn } from "../journal/row-shape.ts";
 import { forChild } from "../journal/wait-reason.ts";
 import type { ChildOptions } from "../options.ts";
-import { ended, type Waiting } from "../types.ts";
+import { type EffectPolicy, ended, type Waiting } from "../types.ts";
 import type { ActiveRun } from "./active-run.ts";
 import type { StepPlace } from "./call.ts";
 import type { ChildRequest } from "./execution-deps.ts";
@@ -199,15 +199,19 @@ async function beginChild(
   const { engine } = execution.deps;
   const { facts } = execution.state;
   const parent = { runId: execution.runId, step: place.key };
+  let effects: EffectPolicy | undefined;
   try {
-    if (facts.fork) await execution.busy(engine.forkChild({ id, workflow, input, parent, given, facts }));
+    if (facts.fork)
+      effects = await execution.busy(engine.forkChild({ id, workflow, input, parent, given, facts }));
   } catch (error) {
     if (!HoldfastError.is(error, "HF-1023")) throw error;
     return failWait(execution, place, error);
   }
   const attempt = execution.state.find(place.key)?.attempt ?? 1;
   if (attempt > 1) await execution.busy(engine.resumeChild(id, { step: place.key, attempt }));
-  const row = await execution.busy(engine.startChild(workflow, id, input, parent, given).then(insistOn));
+  const row = await execution.busy(
+    engine.startChild(workflow, id, input, parent, { ...given, effects }).then(insistOn),
+  );
   // The child may have ended, and reported that, before this wait was opened again.
   if (ended(row.status)) await execution.busy(engine.notifyParent(row));
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { checkpointsOf } from "../../../../test/support/family.ts";
 import { createLab } from "../../../../test/support/lab.ts";
 import { type Migration, workflow } from "../../../index.ts";
+import type { EffectPolicy } from "../../../manage.ts";
 
 type Version = "1" | "2";
 
@@ -74,45 +75,111 @@ describe("a fork of a run whose steps were renamed there and back", () => {
   );
 });
 
-describe("a fork of a fork whose children had begun before those of the first run", () => {
-  it("takes over what the first run's children have done since", async () => {
-    const lab = createLab();
-    let sent = 0;
-    const yes = { choices: ["yes"] };
-    const tool = workflow("tool", async (ctx) => {
-      await ctx.gate("go", yes);
-      return ctx.step("send", () => ++sent, { effect: "once" });
-    });
-    const team = workflow("team", (ctx) => ctx.child("tool", tool, undefined));
-    const flow = workflow("flow", async (ctx) => {
-      await ctx.gate("start", yes);
-      return ctx.child("team", team, undefined);
-    });
-    const engine = lab.engine([flow, team, tool]);
-    const below = async (id: string): Promise<string> =>
-      (await lab.drive(engine.list({ parent: id, limit: 1 }))).runs[0]?.id ?? "";
-    const answer = (id: string, gate: string) => lab.drive(engine.answer(id, gate, { choice: "yes" }));
-    const toolOf = async (id: string): Promise<string> => {
-      for (let round = 0; ; round++) {
-        const found = await below(await below(id));
-        if (found !== "" && (await lab.drive(engine.gates(found))).length > 0) return found;
-        if (round > 100) throw new Error(`no tool of ${id} is at its gate`);
-        await lab.clock.advance(100);
-      }
-    };
+const yes = { choices: ["yes"] };
+
+/** Runs that start a team, which starts a tool, which sends: each after a gate, so that their order is ours. */
+function family() {
+  const lab = createLab();
+  const sent: string[] = [];
+  const tool = workflow("tool", async (ctx) => {
+    await ctx.gate("go", yes);
+    await ctx.step("send", () => sent.push(ctx.runId), { effect: "once" });
+    return sent.length;
+  });
+  const team = workflow("team", (ctx) => ctx.child("tool", tool, undefined));
+  const flow = workflow("flow", async (ctx) => {
+    await ctx.gate("start", yes);
+    return ctx.child("team", team, undefined);
+  });
+  const engine = lab.engine([flow, team, tool]);
+  const below = async (id: string): Promise<string> =>
+    (await lab.drive(engine.list({ parent: id, limit: 1 }))).runs[0]?.id ?? "";
+  const answer = (id: string, gate: string) => lab.drive(engine.answer(id, gate, { choice: "yes" }));
+  /** The run's tool, once it is at its gate. */
+  const toolOf = async (id: string): Promise<string> => {
+    for (let round = 0; ; round++) {
+      const found = await below(await below(id));
+      if (found !== "" && (await lab.drive(engine.gates(found))).length > 0) return found;
+      if (round > 100) throw new Error(`no tool of ${id} is at its gate`);
+      await lab.clock.advance(100);
+    }
+  };
+  const begin = async () => {
     await lab.drive(engine.start(flow, undefined, { id: "r" }));
     await lab.drive(engine.settled("r"));
-    await lab.drive(engine.fork("r", { id: "f" }));
-    await lab.drive(engine.settled("f"));
+  };
+  const fork = async (source: string, id: string, effects: EffectPolicy = "reuse") => {
+    await lab.drive(engine.fork(source, { id, effects }));
+    await lab.drive(engine.settled(id));
+  };
+  const end = async (id: string) => {
+    await answer(await toolOf(id), "go");
+    await lab.drive(engine.result(id));
+  };
+  return { lab, engine, sent, answer, toolOf, begin, fork, end };
+}
+
+describe("a fork whose child began before its source had one", () => {
+  it.each(["reuse", "block", "simulate", "allow"] as const)(
+    "treats what the source's has done since as its policy %s says, however deep",
+    async (effects) => {
+      const { lab, engine, sent, answer, toolOf, begin, fork, end } = family();
+      await begin();
+      await fork("r", "f", effects);
+      await answer("f", "start");
+      const tool = await toolOf("f");
+      await answer("r", "start");
+      await end("r");
+      const [first = ""] = sent;
+      await answer(tool, "go");
+      const row = await lab.drive(engine.settled(tool));
+      const asked = row.waiting.map(({ step }) => step);
+      expect([asked, sent]).toEqual([
+        effects === "block" ? ["approve:send#fork"] : [],
+        effects === "allow" ? [first, tool] : [first],
+      ]);
+      expect((await engine.checkpoints.validate(tool)).ok).toBe(true);
+    },
+  );
+
+  it("does by itself what the source's never does, and without a second start", async () => {
+    const { engine, sent, answer, begin, fork, end } = family();
+    await begin();
+    await fork("r", "f");
+    await answer("f", "start");
+    await end("f");
+    expect(sent).toHaveLength(1);
+    expect((await engine.checkpoints.validate("f")).ok).toBe(true);
+  });
+});
+
+describe("a fork of a fork whose children had begun before those of the first run", () => {
+  it("takes over what the first run's children have done since", async () => {
+    const { lab, engine, sent, answer, toolOf, begin, fork, end } = family();
+    await begin();
+    await fork("r", "f");
     await answer("f", "start");
     await toolOf("f");
-
     await answer("r", "start");
-    await answer(await toolOf("r"), "go");
-    expect([await lab.drive(engine.result("r")), sent]).toEqual([1, 1]);
-
+    await end("r");
     await lab.drive(engine.fork("f", { id: "g" }));
-    await answer(await toolOf("g"), "go");
-    expect([await lab.drive(engine.result("g")), sent]).toEqual([1, 1]);
+    await end("g");
+    expect(sent).toHaveLength(1);
+  });
+
+  it("takes over what the one between them has done since, too", async () => {
+    const { sent, answer, toolOf, begin, fork, end } = family();
+    await begin();
+    await fork("r", "f");
+    await fork("f", "g");
+    // The first run's tool waits; the fork's fork begins with it before the fork does.
+    await answer("r", "start");
+    await toolOf("r");
+    await answer("g", "start");
+    await toolOf("g");
+    await answer("f", "start");
+    await end("f");
+    await end("g");
+    expect(sent).toHaveLength(1);
   });
 });

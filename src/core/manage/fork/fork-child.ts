@@ -1,46 +1,46 @@
 import { defined } from "../../defined.ts";
 import { Ancestry } from "../../journal/ancestry.ts";
-import type { EventDraft } from "../../journal/events.ts";
 import type { ChildFork } from "../../journal/facts.ts";
 import { dropped } from "../../journal/journal.ts";
 import { loadRun } from "../../journal/load.ts";
 import type { EngineParts } from "../../journal/parts.ts";
+import { readRow } from "../../journal/positions.ts";
 import { entryPages, headEvents } from "../../journal/read.ts";
 import type { ChildRequest } from "../../run/execution-deps.ts";
-import { givenEvents } from "../../run/given.ts";
 import type { Store } from "../../store/contract.ts";
-import { tagMeta } from "../../tags.ts";
-import type { Edits, RunRow } from "../../types.ts";
+import type { Edits, EffectPolicy, RunRow } from "../../types.ts";
 import { dataDigest } from "../../values/codec.ts";
 import { createFork } from "./fork.ts";
 
-/** A child that a fork asks for. */
 /**
  * Makes sure that the child of a fork is itself a fork, of the source's child at that place, so that the calls of that
- * one aren't repeated. Does nothing when the source had none, or when the child exists already.
+ * one aren't repeated. Does nothing when the child exists already. When the source has none, the child begins by itself, under the
+ * returned policy: the source may create one at any time.
  */
-export async function forkChild(parts: EngineParts, request: ChildRequest): Promise<void> {
+export async function forkChild(
+  parts: EngineParts,
+  request: ChildRequest,
+): Promise<EffectPolicy | undefined> {
   const { store } = parts;
   const { id, workflow, parent, given } = request;
   const { fork, childForks, hops } = request.facts;
-  if (!fork || (await store.read(id))) return;
-  const source = () => new Ancestry(store, fork.from).child(parent.step, hops);
+  if (!fork || (await store.read(id))) return undefined;
+  const above = await readRow(store, parent.runId);
+  const source = () => new Ancestry(store, above).child(parent.step, hops);
   const found = await findSource(store, childForks.get(parent.step), source);
-  if (found?.source.workflow === workflow.name) {
-    if (found.source.prunedAt !== null) throw dropped(found.source.id, found.seq);
-    const set = found.at === undefined ? await otherBeginning(parts, found, request) : undefined;
-    const budget = defined({ budget: given.budget });
-    await createFork(parts, {
-      id,
-      parent,
-      effects: fork.effects,
-      ...found,
-      ...budget,
-      ...defined({ set }),
-    });
-  } else if (fork.effects === "simulate") {
-    await createSimulated(parts, request);
-  }
+  if (found?.source.workflow !== workflow.name) return fork.effects === "allow" ? undefined : fork.effects;
+  if (found.source.prunedAt !== null) throw dropped(found.source.id, found.seq);
+  const set = found.at === undefined ? await otherBeginning(parts, found, request) : undefined;
+  const budget = defined({ budget: given.budget });
+  await createFork(parts, {
+    id,
+    parent,
+    effects: fork.effects,
+    ...found,
+    ...budget,
+    ...defined({ set }),
+  });
+  return undefined;
 }
 
 /** A child that starts from the beginning gets its parent's current input. */
@@ -97,27 +97,3 @@ export async function positionAt(store: Store, row: RunRow, { at, failed }: Chil
 }
 
 const ENDS: readonly string[] = ["run_completed", "run_failed", "run_cancelled"];
-
-/** A child that the source never had: a separate run whose effects are simulated like its parent's. */
-async function createSimulated(parts: EngineParts, request: ChildRequest): Promise<void> {
-  const { acts, values, time, ports } = parts;
-  const { id, workflow, input, parent } = request;
-  const { name, version, schema } = workflow;
-  const [now, seed] = [time.now(), ports.ids.id()];
-  const { data, blobs } = values.encode("input", input);
-  const given = givenEvents(values, request.given);
-  const events: EventDraft[] = [
-    {
-      kind: "run_created",
-      step: "",
-      meta: { workflow: name, version, schema, lineage: id, seed, parent, ...tagMeta(request.given.tags) },
-      data,
-    },
-    { kind: "run_forked", step: "", meta: { from: { runId: id, seq: 1 }, at: now, effects: "simulate" } },
-    ...given.events,
-  ];
-  const kin = { lineage: id, parent, origin: null, createdAt: now };
-  const identity = { id, workflow: name, version, schema, ...kin, ...request.given.tags };
-  const acted = await acts.create(identity, { events, blobs: [...blobs, ...given.blobs] });
-  if (acted) parts.written(acted.row, acted.events);
-}

@@ -94,7 +94,7 @@ class Foresight {
     const from = { runId: row.id, seq };
     const log = new CallLog(store, row.id);
     await log.read();
-    for (const call of (await new Ancestry(store, from).all()).values()) {
+    for (const call of (await new Ancestry(store, { origin: from, parent: null }).all()).values()) {
       if (call.status === "completed" && call.runId === row.id && call.seq <= seq) continue;
       if ((log.simulated(call.step) ?? Number.POSITIVE_INFINITY) <= seq) continue;
       const { runId, step, effect, status, attempt: attempts, args = null, at } = call;

@@ -253,7 +253,7 @@ function scratchDeps(
     engine: {
       durable: () => undefined,
       startChild: async () => row,
-      forkChild: nothing,
+      forkChild: async () => undefined,
       resumeChild: nothing,
       notifyParent: nothing,
       cancelChildren: async () => [],
