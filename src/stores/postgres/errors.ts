@@ -48,6 +48,9 @@ export const isLostStatement = (error: unknown): boolean =>
 /** True when there is no such table or schema. */
 export const isMissing = (error: unknown): boolean => ["42P01", "3F000"].includes(codeOf(error));
 
+/** True when the role may not do that. */
+export const isForbidden = (error: unknown): boolean => codeOf(error) === "42501";
+
 /** True for a fault of the server or the connection, as opposed to an invalid statement. */
 export function isOwnFault(error: unknown): boolean {
   const state = codeOf(error);

@@ -2,10 +2,10 @@ import { badOption } from "../../core/check-options.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { StoreIdentity } from "../../core/store/contract.ts";
 import { newKey, restoration } from "../restoration.ts";
-import { isMissing } from "./errors.ts";
+import { isForbidden, isMissing } from "./errors.ts";
 import type { Database, Queryable, Value } from "./queryable.ts";
 import { RECORD_NAMES } from "./record-tables.ts";
-import { MIGRATIONS } from "./schema.ts";
+import { functionsOf, MIGRATIONS } from "./schema.ts";
 import { type Checked, checkSettings, SETTINGS } from "./settings.ts";
 import { type Bind, CLOCK } from "./statement.ts";
 
@@ -23,10 +23,21 @@ const TABLES = ["meta", "runs", "journal", "blobs"];
 const TABLES_FOUND = `SELECT c.relname FROM pg_catalog.pg_class AS c
   JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = ANY ($2::text[])`;
 
+/**
+ * Finds which of the store's functions name another schema. The server keeps their text as it was written: after the
+ * schema is renamed they still name the old one, unlike views, indexes and defaults. A dump may name it without quotes.
+ */
+const STALE = `SELECT p.proname FROM pg_catalog.pg_proc AS p
+  JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
+  WHERE n.nspname = $1 AND p.proname = ANY ($2::text[])
+    AND position('"' || $1 || '".' IN p.prosrc) = 0 AND p.prosrc !~ ('\\m' || $1 || '[.]')`;
+
 interface Found {
   /** 0 when there is nothing yet. */
   readonly version: number;
   readonly identity: StoreIdentity;
+  /** Functions that name another schema. */
+  readonly stale: readonly string[];
 }
 
 /** Identifies the store that a process has opened: the server's id of its table, and its incarnation. */
@@ -49,12 +60,14 @@ export const isSame = (at: string, { table, incarnation }: Opened, bind: Bind): 
 /** Examines the schema without changing it. Refuses a schema that isn't ours or is newer. */
 async function inspect(one: Queryable, { schema, at, name }: Place): Promise<Found> {
   const tables = await one.query(TABLES_FOUND, [schema, TABLES]);
-  if (tables.length === 0) return { version: 0, identity: { incarnation: "", secret: "" } };
+  if (tables.length === 0) return { version: 0, identity: { incarnation: "", secret: "" }, stale: [] };
   if (tables.length < TABLES.length) throw foreign(name);
-  return foundIn(await one.query(`SELECT key, value FROM ${at}meta`), name);
+  const found = foundIn(await one.query(`SELECT key, value FROM ${at}meta`), name);
+  const stale = await one.query(STALE, [schema, functionsOf(at).map((made) => made.name)]);
+  return { ...found, stale: stale.map(([stray]) => stray as string) };
 }
 
-function foundIn(rows: readonly (readonly Value[])[], name: string): Found {
+function foundIn(rows: readonly (readonly Value[])[], name: string): Omit<Found, "stale"> {
   const meta = new Map(rows as readonly [string, string][]);
   const version = Number(meta.get("schema"));
   const [incarnation, secret] = [meta.get("incarnation"), meta.get("secret")];
@@ -112,16 +125,32 @@ const setMeta = (at: string): string =>
  * they take turns, and the later ones find the work done.
  */
 export async function prepare(database: Database, place: Place, create: boolean): Promise<StoreIdentity> {
-  const { version, identity } = await inspect(database, place);
-  if (version === MIGRATIONS.length) return identity;
-  if (!create) throw notReady(place, version);
-  return database.transaction(async (one) => {
+  const { version, identity, stale } = await inspect(database, place);
+  const isCurrent = version === MIGRATIONS.length;
+  if (isCurrent && stale.length === 0) return identity;
+  if (!create) throw isCurrent ? renamed(place, stale) : notReady(place, version);
+  const made = database.transaction(async (one) => {
     const lock = `holdfast schema ${place.schema}`;
     await one.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [lock]);
     const found = await inspect(one, place);
     if (found.version < MIGRATIONS.length) await migrate(one, place, found.version);
+    await renameIn(one, place, found.stale);
     return (await inspect(one, place)).identity;
   });
+  return made.catch((error: unknown) => {
+    throw isCurrent && isForbidden(error) ? renamed(place, stale) : error;
+  });
+}
+
+/** Writes functions anew that name another schema. Who owns them, and who may call them, stays as it is. */
+async function renameIn(one: Queryable, { at }: Place, stale: readonly string[]): Promise<void> {
+  for (const { name, text } of functionsOf(at))
+    if (stale.includes(name)) await one.query(text.replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION"));
+}
+
+function renamed({ name }: Place, stale: readonly string[]): HoldfastError {
+  const problem = `${name} was renamed, its functions (${stale.join(", ")}) name the schema it was, and may not be made anew`;
+  return badOption("create", `${problem}; open it once with create: true as the role that owns them`);
 }
 
 function notReady({ name }: Place, version: number): HoldfastError {

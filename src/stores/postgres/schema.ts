@@ -84,3 +84,10 @@ export const MIGRATIONS: readonly ((at: string) => readonly string[])[] = [
   appendFunctions,
   limitedFunction,
 ];
+
+/** The functions of the newest version, by name. Their texts hold the name of the schema. */
+export const functionsOf = (at: string): readonly { readonly name: string; readonly text: string }[] =>
+  [...appendFunctions(at), ...limitedFunction(at)].flatMap((text) => {
+    const name = /^CREATE FUNCTION "[^"]+"\.(\w+)/.exec(text)?.[1];
+    return name === undefined ? [] : [{ name, text }];
+  });
