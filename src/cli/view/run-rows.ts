@@ -3,6 +3,7 @@ import { verified } from "../../core/journal/door.ts";
 import { parseEntry } from "../../core/journal/journal.ts";
 import { lastEvent } from "../../core/journal/load.ts";
 import { entryAt } from "../../core/journal/read.ts";
+import { shownRow } from "../../core/journal/row-shape.ts";
 import type { Progress } from "../../core/manage/checkpoints/progress.ts";
 import type { RunDetails } from "../../core/manage/status/status.ts";
 import type { Store } from "../../core/store/contract.ts";
@@ -38,7 +39,7 @@ export class RunItems {
   }
 
   async of(listed: RunRow): Promise<RunItem> {
-    const row = await verified(this.#store, listed);
+    const row = shownRow(await verified(this.#store, listed));
     const { stepsDone: done } = row;
     if (row.damage !== undefined) return this.#damaged(row);
     const view = await this.#read(row);

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import { readRun } from "../../core/journal/door.ts";
+import { readShown } from "../../core/journal/door.ts";
 import type { JournalEvent } from "../../core/journal/events.ts";
 import { entryPages, headEvents } from "../../core/journal/read.ts";
 import { usageOf } from "../../core/journal/spent.ts";
@@ -59,7 +59,7 @@ export class RunView {
 
   /** Reads and returns what was written since. */
   async catchUp(): Promise<readonly JournalEvent[]> {
-    const row = await readRun(this.#store, this.runId);
+    const row = await readShown(this.#store, this.runId);
     if (!row) throw new HoldfastError("HF-1001", { run: this.runId });
     const news: JournalEvent[] = [];
     if (row.seq > this.#seq && row.damage === undefined)

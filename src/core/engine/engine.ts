@@ -13,7 +13,7 @@ import type { RateLimits } from "../flow/rate-limits.ts";
 import type { Schedules } from "../flow/schedules.ts";
 import { checkId } from "../ids.ts";
 import type { NamedAct } from "../journal/act.ts";
-import { readRun } from "../journal/door.ts";
+import { readShown } from "../journal/door.ts";
 import type { JournalEvent } from "../journal/events.ts";
 import type { EngineParts } from "../journal/parts.ts";
 import { insistOn } from "../journal/row-shape.ts";
@@ -333,7 +333,7 @@ export class Engine {
   /** One run, or `null`. A run whose record doesn't verify waits for review, and `damage` says why. */
   async get(runId: string): Promise<Run | null> {
     checkId(runId);
-    return readRun(this.#store, runId);
+    return readShown(this.#store, runId);
   }
 
   /** Describes in one sentence what the run does or waits for, and what a person can do about it. */

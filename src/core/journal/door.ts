@@ -8,7 +8,7 @@ import { ChainCheck, damaged, dropped, type ParsedEntry, parseEntry } from "./jo
 import { keepRow, knownRow } from "./known-rows.ts";
 import { projectRow } from "./project.ts";
 import { copiedRow } from "./row-copy.ts";
-import { damagedRow, readableRow, unknownRow } from "./row-shape.ts";
+import { damagedRow, readableRow, shownRow, unknownRow } from "./row-shape.ts";
 import { isDamage, isKeyAway } from "./unreadable.ts";
 
 /**
@@ -54,11 +54,17 @@ export async function rawRow(store: Store, runId: string): Promise<RunRow | null
   }
 }
 
-/** A listed row, checked as far as possible without its journal. */
+/** A run, to be shown. */
+export async function readShown(store: Store, runId: string): Promise<RunRow | null> {
+  const row = await readRun(store, runId);
+  return row && shownRow(row);
+}
+
+/** A listed row, to be shown, checked as far as possible without its journal. */
 export function listed(row: RunRow): RunRow {
   const seen = readableRow({ id: row.id }, () => row);
   const problem = seen.damage === undefined ? rowProblem(seen) : undefined;
-  return problem === undefined ? seen : damagedRow(seen, problem);
+  return problem === undefined ? shownRow(seen) : damagedRow(seen, problem);
 }
 
 /** A problem in the row that no journal could produce. */

@@ -3,6 +3,7 @@ import { NO_TAGS } from "../tags.ts";
 import { CONTROLS, RUN_STATUSES, type RunRow } from "../types.ts";
 import { damaged } from "./journal.ts";
 import { newProjection } from "./project.ts";
+import { copiedRow } from "./row-copy.ts";
 import { forReview } from "./wait-reason.ts";
 
 /**
@@ -40,6 +41,13 @@ export function damagedRow(row: RunRow, problem: string): RunRow {
     damage: problem,
   };
 }
+
+/**
+ * A run as people and programs are shown it: only one that waits waits for something. The row of a run that is about to continue may
+ * still hold what it has waited for, or had begun to wait for when its worker closed.
+ */
+export const shownRow = (row: RunRow): RunRow =>
+  row.status === "waiting" || row.waiting.length === 0 ? row : { ...copiedRow(row), waiting: [] };
 
 /** Throws for a damaged run, for callers that must not continue with one. */
 export function insistOn(row: RunRow): RunRow {

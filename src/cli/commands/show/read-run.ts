@@ -1,6 +1,7 @@
 import type { Decision } from "../../../core/context.ts";
 import type { JournalEvent } from "../../../core/journal/events.ts";
 import { readRow } from "../../../core/journal/positions.ts";
+import { shownRow } from "../../../core/journal/row-shape.ts";
 import { RunState } from "../../../core/journal/state.ts";
 import { isDone, StepLog } from "../../../core/journal/step-log.ts";
 import { measure, type Progress, underWay } from "../../../core/manage/checkpoints/progress.ts";
@@ -73,7 +74,7 @@ export interface Lineage {
 const MOST_OUTPUTS = 50;
 
 export async function readRun(store: Store, runId: string, options: ShowOptions): Promise<RunReading> {
-  const row = await readRow(store, runId);
+  const row = shownRow(await readRow(store, runId));
   const fold = new Fold();
   for await (const event of journalOf(store, row)) fold.take(event);
   const { state, log, ledger, by, undone } = fold;

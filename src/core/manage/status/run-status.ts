@@ -4,6 +4,7 @@ import { readRun } from "../../journal/door.ts";
 import type { EventKind } from "../../journal/events.ts";
 import { isKeyAway, isUnreadable, lastEvent } from "../../journal/load.ts";
 import type { EngineParts } from "../../journal/parts.ts";
+import { shownRow } from "../../journal/row-shape.ts";
 import type { Store } from "../../store/contract.ts";
 import { everyRun } from "../../store/query.ts";
 import type { Run } from "../../types.ts";
@@ -34,7 +35,7 @@ export async function readStatus(reader: Reader, runId: string, held?: HeldRun):
   });
   if (known === null) throw new HoldfastError("HF-1001", { run: runId });
   const unsavedSince = held?.unsavedSince;
-  const run = known ?? (held as HeldRun).row;
+  const run = shownRow(known ?? (held as HeldRun).row);
   const stalled = known ? stallOf(run, await reader.store.now()) : null;
   const isWhole = known !== undefined && known.damage === undefined;
   const more = isWhole ? await ifReadable(() => readDetails(reader, run), {}) : {};
