@@ -94,6 +94,7 @@ const EXCEPTIONS: Partial<Record<ErrorCode, ExitCode>> = {
   "HF-4316": EXIT.usage,
   "HF-4321": EXIT.notFound,
   "HF-4323": EXIT.refused,
+  "HF-4324": EXIT.usage,
   "HF-4333": EXIT.refused,
   "HF-4334": EXIT.refused,
   "HF-4350": EXIT.notFound,

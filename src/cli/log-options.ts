@@ -1,9 +1,10 @@
-import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { closeSync, writeSync } from "node:fs";
+import { resolve } from "node:path";
 import { isAtLeast, LOG_LEVELS, type LogLevel, toLevels } from "../core/log-line.ts";
 import type { Logger } from "../core/logger.ts";
 import { Redactor } from "../core/values/redact.ts";
 import type { CommandContext } from "./context.ts";
+import { openToAppend } from "./output-file.ts";
 
 /** The options of commands that advance runs. */
 export const logOptions = {
@@ -43,8 +44,7 @@ export async function openLog(context: CommandContext<LogWanted>): Promise<void>
 
 /** Written at once and in order, so that the last line before a kill is there. */
 function toFile(context: CommandContext<LogWanted>, file: string): (line: string) => void {
-  mkdirSync(dirname(file), { recursive: true });
-  const opened = openSync(file, "a");
+  const opened = openToAppend(file);
   context.atEnd(async () => closeSync(opened));
   return (line) => void writeSync(opened, line);
 }

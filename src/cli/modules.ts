@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, extname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -35,6 +35,7 @@ const stripsTypes = (): boolean =>
 /** Loads a file of the project: JavaScript as it is, TypeScript with whatever is available. */
 export async function loadModule(file: string, loading: Loading = {}): Promise<Module> {
   if (!existsSync(file)) throw noFile(file);
+  if (statSync(file).isDirectory()) throw isFolder(file);
   const native = "native" in loading ? loading.native : stripsTypes() ? plain : undefined;
   const read = TYPESCRIPT.includes(extname(file)) ? await typescriptReader(file, native) : plain;
   try {
@@ -54,6 +55,13 @@ function exportsIn(module: Module): Module {
   const { default: inner } = module;
   return isRecord(inner) && inner["__esModule"] === true ? { ...module, ...inner } : module;
 }
+
+const isFolder = (file: string): HoldfastError =>
+  new HoldfastError("HF-4324", {
+    file,
+    problem: "it is a folder, and has to be a file",
+    why: "Code is loaded from the files that you name.",
+  });
 
 export const noFile = (file: string): HoldfastError => new HoldfastError("HF-4321", { file });
 

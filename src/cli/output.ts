@@ -9,6 +9,7 @@ import { width, wrap } from "./format.ts";
 import type { Globals } from "./globals.ts";
 import type { Host, Sink } from "./host.ts";
 import type { Outcome } from "./outcome.ts";
+import { fileError } from "./output-file.ts";
 import { createPaint, type Paint } from "./paint.ts";
 import { detectAgent, hasColor, wantsAscii } from "./surroundings.ts";
 
@@ -122,7 +123,8 @@ export class Output {
   }
 
   /** Prints why a command failed. */
-  fail(command: string, error: unknown): ExitCode {
+  fail(command: string, thrown: unknown): ExitCode {
+    const error = fileError(thrown);
     const told = describe(error);
     if (this.isJson) this.#document({ schema: schemaOf(command), ok: false, error: told });
     else {

@@ -1,11 +1,9 @@
-import { randomUUID } from "node:crypto";
-import { createWriteStream, existsSync, renameSync, rmSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
 import { defineCommand } from "../command.ts";
 import { usage } from "../globals.ts";
+import { writeWhole } from "../output-file.ts";
 import { signer } from "../view/bundle-keys.ts";
 import { bytes } from "../view/sizes.ts";
 
@@ -39,7 +37,7 @@ export const command = defineCommand({
     }
     const file = resolve(host.cwd, options.out);
     if (existsSync(file) && !globals.yes) throw new HoldfastError("HF-4356", { file: options.out });
-    const size = await write(file, lines);
+    const size = await writeWhole(file, lines);
     const signed = options.sign === undefined ? "" : ", signed";
     return {
       data: { run: run.id, file, bytes: size, signed: options.sign !== undefined },
@@ -48,24 +46,3 @@ export const command = defineCommand({
     };
   },
 });
-
-/** Writes the file atomically. */
-async function write(file: string, lines: AsyncIterable<string>): Promise<number> {
-  const draft = join(dirname(file), `.${basename(file)}.${randomUUID()}`);
-  let size = 0;
-  const counted = async function* (): AsyncGenerator<string> {
-    for await (const line of lines) {
-      size += Buffer.byteLength(line);
-      yield line;
-    }
-  };
-  try {
-    // The file contains what the run knows, so it is private.
-    await pipeline(Readable.from(counted()), createWriteStream(draft, { mode: 0o600, flush: true }));
-    renameSync(draft, file);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
-  }
-  return size;
-}

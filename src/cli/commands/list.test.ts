@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { cliFolder } from "../../../test/support/cli.ts";
@@ -53,6 +53,13 @@ describe("list", () => {
     const { code } = await folder.run("list", { env: { HOLDFAST_STORE: `sqlite:${missing}` } });
     expect(code).toBe(4);
     expect(existsSync(join(folder.path, "none"))).toBe(false);
+  });
+
+  it("makes no store of an empty file", async () => {
+    const file = folder.write("empty.txt", "");
+    const { code, stderr } = await folder.run(`list --store sqlite:${file}`);
+    expect([code, stderr]).toEqual([4, expect.stringContaining("HF-3052")]);
+    expect(readFileSync(file, "utf8")).toBe("");
   });
 
   it("finds a text, and keeps filters as a view", async () => {

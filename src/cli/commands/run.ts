@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync } from "node:fs";
+import { closeSync, mkdirSync, writeSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { defined } from "../../core/defined.ts";
 import type { Engine } from "../../core/engine/engine.ts";
@@ -21,6 +21,7 @@ import { usage } from "../globals.ts";
 import { splitPair, writtenInput } from "../inputs.ts";
 import { logOptions, openLog } from "../log-options.ts";
 import type { Outcome } from "../outcome.ts";
+import { openToAppend } from "../output-file.ts";
 import { ownerName } from "../owner.ts";
 import { ORIGIN_KEY, type RunOrigin } from "../run-origin.ts";
 import { readLater, readSpan, readWhole } from "../view/parsers.ts";
@@ -127,8 +128,9 @@ export const command = defineCommand({
         "Leave these options out.",
       );
     if (logFile !== undefined) {
-      const file = resolve(context.host.cwd, logFile);
-      context.out.logTo((line) => appendFileSync(file, line));
+      const opened = openToAppend(resolve(context.host.cwd, logFile));
+      context.atEnd(async () => closeSync(opened));
+      context.out.logTo((line) => writeSync(opened, line));
     }
     for (const warning of found.yaml?.warnings ?? []) context.out.warn(warning);
     const written = await writtenInput(context.options, context.host, found.yaml !== undefined);

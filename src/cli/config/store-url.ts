@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { defined } from "../../core/defined.ts";
 import { HoldfastError } from "../../core/errors.ts";
@@ -102,11 +102,14 @@ function absolute(url: string, base: string): string {
   return /^[a-z][a-z0-9+.-]+:/i.test(url) ? url : resolve(base, url);
 }
 
-/** True when nothing is there yet: a read-only command shouldn't create it. */
+/** True when nothing is there yet: a read-only command shouldn't create it, nor make a store of an empty file. */
 export function isAbsent(url: string): boolean {
   const place = LOCAL.exec(url)?.[2] ?? (/^[a-z][a-z0-9+.-]+:/i.test(url) ? undefined : url);
-  return place !== undefined && !existsSync(place);
+  return place !== undefined && isNothing(statSync(place, { throwIfNoEntry: false }));
 }
+
+const isNothing = (found: Stats | undefined): boolean =>
+  found === undefined || (found.isFile() && found.size === 0);
 
 /** True for the address of a store in a network that has no password in it: that may be written down. */
 export function isOpenAddress(url: string): boolean {

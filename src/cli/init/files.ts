@@ -17,7 +17,8 @@ import { ${name} } from "./${flow}";
 async function main() {
   const store = await openStore("sqlite:./.holdfast/holdfast.db");
   const engine = createEngine({ store, workflows: [${name}] });
-  process.once("SIGINT", () => engine.close().then(() => process.exit()));
+  for (const signal of ["SIGINT", "SIGTERM"])
+    process.once(signal, () => engine.close().then(() => process.exit()));
   await engine.work();
 }
 
@@ -39,7 +40,10 @@ test("${name} does nothing twice, wherever its process is killed", async () => {
 });
 `;
 
-const literal = (value: object): string => JSON.stringify(value).replace(/"(\w+)":/g, "$1: ");
+const literal = (value: object): string =>
+  JSON.stringify(value, null, 1)
+    .replace(/\n\s*/g, " ")
+    .replace(/"(\w+)":/g, "$1:");
 
 export const tsconfigText = `${JSON.stringify(
   {

@@ -2,6 +2,7 @@ import { createReadStream, existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Host } from "../host.ts";
 import { noFile } from "../modules.ts";
+import { fileError } from "../output-file.ts";
 
 /** The text of a bundle in pieces; `-` is standard input. */
 export async function* bundleText(file: string, host: Host): AsyncGenerator<string> {
@@ -11,5 +12,9 @@ export async function* bundleText(file: string, host: Host): AsyncGenerator<stri
   }
   const path = resolve(host.cwd, file);
   if (!existsSync(path)) throw noFile(file);
-  yield* createReadStream(path, { encoding: "utf8" });
+  try {
+    yield* createReadStream(path, { encoding: "utf8" });
+  } catch (error) {
+    throw fileError(error, file);
+  }
 }

@@ -314,6 +314,12 @@ export const fileErrors = entries({
     safe: UNCHANGED,
     fix: "{fix}",
   },
+  "HF-4324": {
+    what: "{file} can't be used: {problem}.",
+    why: "{why}",
+    safe: "Stored runs are untouched.",
+    fix: "Name another path, or clear the way to this one.",
+  },
   "HF-4332": {
     what: "{place} needs a provider, and nothing says which one.",
     why: "Neither the agent nor its workflow names one. Available are: {given}.",

@@ -1,9 +1,8 @@
-import { createWriteStream, existsSync, renameSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { HoldfastError } from "../../../core/errors.ts";
 import { defineCommand } from "../../command.ts";
+import { writeWhole } from "../../output-file.ts";
 
 export const exportLog = defineCommand({
   name: "export",
@@ -28,14 +27,7 @@ export const exportLog = defineCommand({
     }
     const file = resolve(host.cwd, out);
     if (existsSync(file) && !globals.yes) throw new HoldfastError("HF-4356", { file: out });
-    const draft = `${file}.part`;
-    try {
-      await pipeline(Readable.from(lines), createWriteStream(draft, { mode: 0o600, flush: true }));
-      renameSync(draft, file);
-    } catch (error) {
-      rmSync(draft, { force: true });
-      throw error;
-    }
+    await writeWhole(file, lines);
     return {
       data: { file, journals },
       text: `✓ exported the audit log to ${out}\n  Verify it anywhere: node verify-audit.mjs ${out} --anchor <file> --key <public key>`,

@@ -1,5 +1,5 @@
-import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, resolve } from "node:path";
 import { HoldfastError } from "../../../core/errors.ts";
 import { evidenceBundle, manifestOf, type SignNote } from "../../../core/manage/evidence/bundle.ts";
 import { type EvidenceFormat, evidenceFile } from "../../../core/manage/evidence/files.ts";
@@ -7,6 +7,7 @@ import type { Evidence, EvidenceQuery } from "../../../core/manage/evidence/type
 import type { CommandContext } from "../../context.ts";
 import { EXIT, type ExitCode } from "../../exit-codes.ts";
 import type { Outcome } from "../../outcome.ts";
+import { writeWhole } from "../../output-file.ts";
 import { bytes } from "../../view/sizes.ts";
 
 /** The options of every report that can be handed to an auditor. */
@@ -49,7 +50,7 @@ export async function documentOutcome(
   }
   const files = await filesOf(evidence, format, out, sign);
   if (!context.globals.yes) for (const { name } of files) refuseExisting(host.cwd, name);
-  for (const { name, content } of files) write(resolve(host.cwd, name), content);
+  for (const { name, content } of files) await writeWhole(resolve(host.cwd, name), [content]);
   const lines = files.map(({ name, content }) => `✓ wrote ${name} (${bytes(Buffer.byteLength(content))})`);
   const data = { files: files.map(({ name }) => name), isSigned: sign !== undefined };
   return { exit, data, text: lines.join("\n") };
@@ -95,18 +96,6 @@ function exitOf({ trail, effects }: Evidence): ExitCode {
 
 function refuseExisting(cwd: string, name: string): void {
   if (existsSync(resolve(cwd, name))) throw new HoldfastError("HF-4356", { file: name });
-}
-
-/** Never half a file. */
-function write(file: string, content: string | Uint8Array): void {
-  const draft = join(dirname(file), `.${basename(file)}.${process.pid}.part`);
-  try {
-    writeFileSync(draft, content, { mode: 0o600, flush: true });
-    renameSync(draft, file);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
-  }
 }
 
 const plainData = (evidence: Evidence): unknown => JSON.parse(evidenceFile(evidence, "json").text);
