@@ -3,7 +3,7 @@ import type { Clock } from "../clock.ts";
 import { HoldfastError } from "../errors.ts";
 import { type Act, checkAct } from "../journal/act.ts";
 import { checkNamed } from "../names.ts";
-import { type DatedPrice, LIST_PRICES, listPrice, type ModelPrice, type PriceSource } from "../prices.ts";
+import { type DatedPrice, LIST_PRICES, listPrice, type ModelPrice } from "../prices.ts";
 import type { FlowDeps } from "./flow-deps.ts";
 import { Kept } from "./kept.ts";
 
@@ -63,7 +63,7 @@ type Known = ReadonlyMap<string, readonly SetPrice[]>;
  *   console.log(model, input, output, source);
  * ```
  */
-export class Prices implements PriceSource {
+export class Prices {
   readonly #deps: Pick<FlowDeps, "hasDocuments" | "now" | "timeNow" | "checkReason">;
   readonly #clock: Clock;
   readonly #kept: Kept<PriceRecord>;

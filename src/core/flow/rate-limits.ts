@@ -2,7 +2,7 @@ import { checkKeys, checkNumber, checkWhole, isRecord } from "../check-options.t
 import { defined } from "../defined.ts";
 import { detached } from "../detached.ts";
 import { HoldfastError } from "../errors.ts";
-import type { Grant, RateGate } from "../guards/rate-gate.ts";
+import type { Grant } from "../guards/rate-gate.ts";
 import { type Act, checkAct } from "../journal/act.ts";
 import { checkNamed } from "../names.ts";
 import type { LimitUse, RateLimit } from "../rate-limit.ts";
@@ -63,7 +63,7 @@ interface Pending {
  * await engine.start(ask, "What is durable?");
  * ```
  */
-export class RateLimits implements RateGate {
+export class RateLimits {
   readonly #deps: FlowDeps;
   readonly #kept: Kept<LimitRecord>;
   readonly #grants: GrantDeps;
