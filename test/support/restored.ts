@@ -40,8 +40,13 @@ function program(hold: (step: string) => Promise<unknown> | undefined) {
   return { calls, pay };
 }
 
+const GONE = "gone";
+const here = { mark: "here", isGone: (token: string): boolean => token.endsWith(`.${GONE}`) };
+/** Known to be dead by all others, so that nobody waits for its claims to expire. */
+const dead = { mark: GONE, isGone: () => false };
+
 const engineOn = (store: Store, pay: ReturnType<typeof program>["pay"], more: Partial<EngineOptions> = {}) =>
-  createEngine({ store, workflows: [pay], claimMs: PATIENT_MS, sweepMs: 20, ...more });
+  createEngine({ store, workflows: [pay], claimMs: PATIENT_MS, sweepMs: 20, processes: here, ...more });
 
 /**
  * A run that hangs in a call, with a killed worker, when the backup is made; then everything is done, and the backup is
@@ -52,7 +57,7 @@ async function lostTail(keeper: Keeper): Promise<{ store: Store; lost: readonly 
   const first = program((step) => (step === `pay-${STOP_AT}` ? (reached.resolve(), hangs()) : undefined));
   let store = await keeper.open();
   const { secret } = await store.identity();
-  const dying = engineOn(store, first.pay, { claimMs: SHORT_MS });
+  const dying = engineOn(store, first.pay, { processes: dead });
   await dying.start(first.pay, null, { id: "run" });
   await reached.promise;
   await dying.close({ drainMs: 0 });

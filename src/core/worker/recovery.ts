@@ -103,11 +103,11 @@ async function knownUntil(store: Store, row: RunRow, restoredAt: number): Promis
   return restoredAt;
 }
 
-/** The incarnation of the store that the newest claim names, or the beginning of a run that was never claimed. */
+/** The incarnation that was named last: by the claim of a worker that continued the run, or else by its beginning. */
 async function claimedOn(store: Store, row: RunRow): Promise<string | undefined> {
   for await (const events of eventsFromEnd(store, row))
     for (const { kind, meta } of events.toReversed())
-      if (kind === "run_claimed" || kind === "run_created") return meta.store;
+      if ((kind === "run_claimed" || kind === "run_created") && meta.store !== undefined) return meta.store;
   return undefined;
 }
 

@@ -55,6 +55,33 @@ describe("a run in a store that was restored", () => {
     expect(await lab.drive(engine.result("r"))).toBe(2);
   });
 
+  it("is put aside when its process is known to be gone, too, and asked about once only", async () => {
+    let calls = 0;
+    const lab = createLab();
+    const flow = workflow("flow", (ctx) => ctx.step("s", () => (++calls < 3 ? hangs() : calls)));
+    const gone = new Set<string>();
+    const isGone = (token: string): boolean => gone.has(token.slice(token.indexOf(".") + 1));
+    const process = (mark: string) => ({ claimMs: 3_600_000, processes: { mark, isGone } });
+    const dies = async (engine: Engine, mark: string): Promise<void> => {
+      await lab.clock.advance(1_000);
+      await lab.crash(engine);
+      gone.add(mark);
+    };
+    const first = lab.engine([flow], process("first"));
+    await lab.drive(first.start(flow, undefined, { id: "r" }));
+    await dies(first, "first");
+    const store = await markRestored(lab, lab.store, "second");
+    const second = lab.engine([flow], { store, ...process("second") });
+    await lab.drive(second.recover());
+    expect(await isPutAside(lab, second)).toBe(true);
+    expect(calls).toBe(1);
+    await lab.drive(second.resume("r"));
+    await dies(second, "second");
+    const third = lab.engine([flow], { store, ...process("third") });
+    await lab.drive(third.recover());
+    expect(await lab.drive(third.result("r"))).toBe(3);
+  });
+
   it("goes on when it was made since, although the clock of whoever made it is behind", async () => {
     const lab = createLab();
     const { secret } = await lab.store.identity();
