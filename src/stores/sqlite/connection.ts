@@ -5,7 +5,14 @@ import type { StoreIdentity } from "../../core/store/contract.ts";
 import type { SqliteConnection, SqliteDriver, SqliteStatement } from "./driver.ts";
 import { isBusy, isReadOnly } from "./errors.ts";
 import { inspect, migrate } from "./migrations.ts";
-import { type Files, holdsRemovedMemory, lookAt, type Standing, standingOf } from "./side-files.ts";
+import {
+  type Files,
+  holdsRemovedMemory,
+  lookAgain,
+  lookAt,
+  type Standing,
+  standingOf,
+} from "./side-files.ts";
 import { SQL } from "./statements.ts";
 
 /**
@@ -16,6 +23,8 @@ const PAGE_SIZE = 16_384;
 /** The number of pages after which a checkpoint is due, and the size in bytes that the WAL is truncated to. */
 const CHECKPOINT_PAGES = 256;
 const WAL_BYTES = 16 * 1024 * 1024;
+/** The number of writes after which the size of the WAL is looked at. */
+const SIZE_AFTER_WRITES = 16;
 /** Short, because SQLite waits inside the event loop. The store waits outside it. */
 const BUSY_TIMEOUT_MS = 50;
 /** The most free pages returned to the disk after a commit that dropped something: about 30 ms of work. */
@@ -61,6 +70,12 @@ function mayWrite(file: string): boolean {
 const damagedFile = (file: string, message: string): HoldfastError =>
   new HoldfastError("HF-3014", { file, message });
 
+/** Sizes and stamp after a write of our own. The inodes stay those that were opened. */
+function sizesOf(file: string): Pick<Files, "stamp" | "walBytes"> {
+  const { stamp, walBytes } = lookAt(file);
+  return { stamp, walBytes };
+}
+
 /**
  * Prepares for a new connection: a handle that isn't released yet would share its memory with it. `isAgain`: a handle
  * was just closed.
@@ -88,6 +103,7 @@ export class Connection {
   /** Files created by the first versions can't return pages to the disk; they reuse them. */
   readonly #canShrink: boolean;
   #checkpointAt = WAL_BYTES;
+  #writes = 0;
 
   constructor(driver: SqliteDriver, file: string) {
     this.file = file;
@@ -183,7 +199,7 @@ export class Connection {
       throw error;
     }
     // Checks again before acknowledging: the files may have disappeared during the write.
-    this.#files = this.#verifyFiles();
+    this.#files = this.#verifyFiles(++this.#writes % SIZE_AFTER_WRITES === 0);
     const { walBytes } = this.#files;
     if (walBytes > this.#checkpointAt) this.checkpoint(walBytes);
     return value;
@@ -208,7 +224,7 @@ export class Connection {
       const isBusy = this.prepare(SQL.checkpoint).all()[0]?.[0] !== 0;
       // Each attempt may wait for BUSY_TIMEOUT_MS, so the next one waits until the WAL has grown.
       this.#checkpointAt = isBusy ? walBytes + WAL_BYTES / 4 : WAL_BYTES;
-      this.#files = { ...this.#files, stamp: lookAt(this.file).stamp };
+      this.#files = { ...this.#files, ...sizesOf(this.file) };
     } catch {
       this.isBroken = true;
     }
@@ -219,7 +235,7 @@ export class Connection {
     if (!this.#canShrink) return;
     try {
       this.db.exec(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`);
-      this.#files = { ...this.#files, stamp: lookAt(this.file).stamp };
+      this.#files = { ...this.#files, ...sizesOf(this.file) };
     } catch (error) {
       this.isBroken ||= !isBusy(error);
     }
@@ -279,12 +295,12 @@ export class Connection {
   }
 
   get standing(): Standing {
-    return standingOf(this.#files, lookAt(this.file));
+    return standingOf(this.#files, lookAgain(this.file, this.#files));
   }
 
   /** A commit to a deleted or replaced file would be acknowledged and lost. */
-  #verifyFiles(): Files {
-    const now = lookAt(this.file);
+  #verifyFiles(withSize = false): Files {
+    const now = withSize ? lookAt(this.file) : lookAgain(this.file, this.#files);
     if (standingOf(this.#files, now) === "current") return now;
     throw new Error("the file or a side file of it was removed or replaced while it was open");
   }

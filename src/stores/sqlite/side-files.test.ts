@@ -1,15 +1,26 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { useFolders } from "../../../test/support/folders.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { accepted, creation, step } from "../../testing/conformance/index.ts";
 import { Connection } from "./connection.ts";
 import { chooseDriver, type SqliteConnection, type SqliteDriver } from "./driver.ts";
 import { openSqliteStore } from "./index.ts";
+import { lookAgain, lookAt, standingOf } from "./side-files.ts";
 
 const newFolder = useFolders("sqlite-sides");
 const require = createRequire(import.meta.url);
@@ -101,91 +112,154 @@ function secondLibrary(folder: string): new (file: string) => { exec(sql: string
   return module.exports.DatabaseSync;
 }
 
-describe("a SQLite store", () => {
-  it.runIf(isLinux)("has let go of its files when it is closed (D1)", async () => {
+/** Makes a folder seem unchanged for long, once the clock that stamps files has moved on since its last change. */
+function letRest(file: string): void {
+  const other = newFolder();
+  mkdirSync(other);
+  const now = (): number => {
+    writeFileSync(path.join(other, "clock"), "");
+    return statSync(path.join(other, "clock")).mtimeMs;
+  };
+  while (now() <= statSync(path.dirname(file)).ctimeMs);
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 10_000 });
+}
+
+afterEach(() => void vi.useRealTimers());
+
+describe("the names of a SQLite file", () => {
+  /** Puts another file in the place of the WAL, as a process does that finds none. */
+  function replaceWal(file: string): void {
+    writeFileSync(`${file}-other`, "");
+    renameSync(`${file}-other`, `${file}-wal`);
+  }
+
+  it("are looked at again when one of them was replaced", () => {
     const file = newFile();
-    const store = await openSqliteStore({ file });
-    const row = await accepted(store, creation());
-    await accepted(store, step(row));
-    expect(openFiles(file)).toHaveLength(3);
-    await store.close();
-    expect(openFiles(file)).toEqual([]);
-    expect(readdirSync(path.dirname(file))).toEqual(["runs.db"]);
+    for (const side of ["", "-wal", "-shm"]) writeFileSync(file + side, "");
+    letRest(file);
+    const known = lookAt(file);
+    expect(known.folder).toBeDefined();
+    expect(standingOf(known, lookAgain(file, known))).toBe("current");
+    replaceWal(file);
+    expect(standingOf(known, lookAgain(file, known))).toBe("orphaned");
   });
 
-  it("takes no locks away from a store on the same file in the same process (D1)", async () => {
+  it("are looked at each time while the clock can't tell two changes of their folder apart", () => {
     const file = newFile();
-    const first = await openSqliteStore({ file });
-    const row = await accepted(first, creation());
-    const second = await openSqliteStore({ file });
-    await second.close();
-    if (isLinux) expect(locksOn(file)).toBe(1);
-    await accepted(first, step(row));
-    await first.close();
-    expect(runs(file)).toBe("run-1 2");
+    for (const side of ["", "-wal", "-shm"]) writeFileSync(file + side, "");
+    const { ctimeMs } = statSync(path.dirname(file));
+    const known = lookAt(file, ctimeMs + 1);
+    expect(known.folder).toBeUndefined();
+    replaceWal(file);
+    expect(standingOf(known, lookAgain(file, known))).toBe("orphaned");
   });
 
-  it("writes nothing more when its side files were removed and others have written since (D1)", async () => {
-    for (const end of ["db.close()", "process.kill(process.pid, 'SIGKILL')"]) {
-      const file = newFile();
+  it("are looked at when the whole folder was replaced", () => {
+    const file = newFile();
+    for (const side of ["", "-wal", "-shm"]) writeFileSync(file + side, "");
+    letRest(file);
+    const known = lookAt(file);
+    renameSync(path.dirname(file), `${path.dirname(file)}-old`);
+    expect(standingOf(known, lookAgain(file, known))).toBe("replaced");
+  });
+});
+
+describe.each(["in a folder that was just changed", "in a folder that is at rest"])(
+  "a SQLite store %s",
+  (folder) => {
+    const openStore = async (file: string): Promise<Store> => {
       const store = await openSqliteStore({ file });
-      await accepted(store, creation());
-      removeSides(file);
-      try {
-        write(file, end);
-      } catch {
-        // It was killed.
-      }
-      expect(await writeOn(store, 1, 3)).toEqual({ seq: 1, code: "HF-3050" });
-      await expect(store.list({ limit: 1 })).rejects.toMatchObject({ code: "HF-3050" });
-      await expect(openSqliteStore({ file })).rejects.toMatchObject({ code: "HF-3050" });
+      if (folder.endsWith("at rest")) letRest(file);
+      return store;
+    };
+
+    it.runIf(isLinux)("has let go of its files when it is closed (D1)", async () => {
+      const file = newFile();
+      const store = await openStore(file);
+      const row = await accepted(store, creation());
+      await accepted(store, step(row));
+      expect(openFiles(file)).toHaveLength(3);
       await store.close();
-      expect([mine(file), integrity(file)]).toEqual(["1", "ok"]);
-    }
-  });
+      expect(openFiles(file)).toEqual([]);
+      expect(readdirSync(path.dirname(file))).toEqual(["runs.db"]);
+    });
 
-  it("keeps what it has acknowledged when its side files were removed and nobody has written since (D1)", async () => {
-    const file = newFile();
-    const [store, beside] = [await openSqliteStore({ file }), await openSqliteStore({ file })];
-    const row = await accepted(store, creation());
-    removeSides(file);
-    await expect(store.append([step(row)])).rejects.toMatchObject({ code: "HF-3013" });
-    expect(await beside.read("run-1")).toEqual(row);
-    expect(await writeOn(store, 1, 3)).toEqual({ seq: 4 });
-    write(file);
-    expect(await writeOn(beside, 4, 3)).toEqual({ seq: 7 });
-    await store.close();
-    await beside.close();
-    expect([runs(file), mine(file), integrity(file)]).toEqual(["run-1 7", "1", "ok"]);
-  });
-
-  it.runIf(isLinux)(
-    "acknowledges nothing that is lost when another SQLite library in its process takes its locks away (D1)",
-    async () => {
+    it("takes no locks away from a store on the same file in the same process (D1)", async () => {
       const file = newFile();
-      const store = await openSqliteStore({ file });
-      let { seq } = await accepted(store, creation());
-      const Second = secondLibrary(path.dirname(file));
-      let rows = 0;
-      for (let i = 0; i < 4; i++) {
-        const other = new Second(file);
-        other.exec("SELECT count(*) FROM runs");
-        other.close();
-        ({ seq } = await writeOn(store, seq, 2));
-        const beside = neighbour(file);
-        for (let k = 0; k < 3; k++) {
-          await beside.write();
-          rows++;
-          ({ seq } = await writeOn(store, seq, 2));
+      const first = await openStore(file);
+      const row = await accepted(first, creation());
+      const second = await openStore(file);
+      await second.close();
+      if (isLinux) expect(locksOn(file)).toBe(1);
+      await accepted(first, step(row));
+      await first.close();
+      expect(runs(file)).toBe("run-1 2");
+    });
+
+    it("writes nothing more when its side files were removed and others have written since (D1)", async () => {
+      for (const end of ["db.close()", "process.kill(process.pid, 'SIGKILL')"]) {
+        const file = newFile();
+        const store = await openStore(file);
+        await accepted(store, creation());
+        removeSides(file);
+        try {
+          write(file, end);
+        } catch {
+          // It was killed.
         }
-        await beside.end();
-        expect([runs(file), mine(file)]).toEqual([`run-1 ${seq}`, String(rows)]);
+        expect(await writeOn(store, 1, 3)).toEqual({ seq: 1, code: "HF-3050" });
+        await expect(store.list({ limit: 1 })).rejects.toMatchObject({ code: "HF-3050" });
+        await expect(openSqliteStore({ file })).rejects.toMatchObject({ code: "HF-3050" });
+        await store.close();
+        expect([mine(file), integrity(file)]).toEqual(["1", "ok"]);
       }
-      await store.close();
-      expect([runs(file), mine(file), integrity(file)]).toEqual([`run-1 ${seq}`, String(rows), "ok"]);
-    },
-  );
+    });
 
+    it("keeps what it has acknowledged when its side files were removed and nobody has written since (D1)", async () => {
+      const file = newFile();
+      const [store, beside] = [await openStore(file), await openStore(file)];
+      const row = await accepted(store, creation());
+      removeSides(file);
+      await expect(store.append([step(row)])).rejects.toMatchObject({ code: "HF-3013" });
+      expect(await beside.read("run-1")).toEqual(row);
+      expect(await writeOn(store, 1, 3)).toEqual({ seq: 4 });
+      write(file);
+      expect(await writeOn(beside, 4, 3)).toEqual({ seq: 7 });
+      await store.close();
+      await beside.close();
+      expect([runs(file), mine(file), integrity(file)]).toEqual(["run-1 7", "1", "ok"]);
+    });
+
+    it.runIf(isLinux)(
+      "acknowledges nothing that is lost when another SQLite library in its process takes its locks away (D1)",
+      async () => {
+        const file = newFile();
+        const store = await openStore(file);
+        let { seq } = await accepted(store, creation());
+        const Second = secondLibrary(path.dirname(file));
+        let rows = 0;
+        for (let i = 0; i < 4; i++) {
+          const other = new Second(file);
+          other.exec("SELECT count(*) FROM runs");
+          other.close();
+          ({ seq } = await writeOn(store, seq, 2));
+          const beside = neighbour(file);
+          for (let k = 0; k < 3; k++) {
+            await beside.write();
+            rows++;
+            ({ seq } = await writeOn(store, seq, 2));
+          }
+          await beside.end();
+          expect([runs(file), mine(file)]).toEqual([`run-1 ${seq}`, String(rows)]);
+        }
+        await store.close();
+        expect([runs(file), mine(file), integrity(file)]).toEqual([`run-1 ${seq}`, String(rows), "ok"]);
+      },
+    );
+  },
+);
+
+describe("a SQLite store", () => {
   it("doesn't take a file for damaged that another process writes to while it is opened", async () => {
     const file = newFile();
     const driver = await chooseDriver("auto");
