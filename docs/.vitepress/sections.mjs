@@ -48,6 +48,7 @@ const planned = [
       page("Schedules", "schedules"),
       page("Deploy", "deploy"),
       page("Serverless", "serverless"),
+      page("Reference stacks", "reference-stacks"),
       page("Temporal", "temporal"),
       page("Inside Temporal's sandbox", "temporal-interpreters"),
       page("Access", "access"),
