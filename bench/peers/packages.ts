@@ -89,7 +89,7 @@ export const PEERS: readonly Peer[] = [
   { name: "Restate 1.7.12", store: "its own", group: "main", script: "restate.mjs", ...MODERN },
   ...peer("Mastra 1.71.0", "n24", "mastra.mjs", { ...MODERN, slow: 2 }),
   ...peer("LangGraph.js 1.4.18", "langgraph", "langgraph.mjs", { slow: 2 }),
-  ...peer("OpenWorkflow 0.10.1", "n24", "openworkflow.mjs", MODERN),
+  ...peer("OpenWorkflow 0.10.1", "n24", "openworkflow.mjs", { ...MODERN, slow: 2 }),
   {
     name: "Vercel Workflow 4.8.9",
     store: "files",

@@ -6,10 +6,13 @@ import { PEERS, type Peer } from "./packages.ts";
 /** Runs at once, and how many of them: runs of ten steps. */
 type Levels = readonly (readonly [width: number, runs: number])[];
 const LEVELS: Levels = [
-  [1, 60],
-  [16, 240],
-  [100, 500],
+  [1, 150],
+  [16, 480],
+  [100, 1_000],
 ];
+
+/** Runs before anything is counted, so that every engine's code is compiled as it is in a process that has worked for a while. */
+const WARM = 300;
 
 export interface Figures {
   readonly perSec: number;
@@ -84,7 +87,7 @@ async function measured(one: Peer, setup: Setup, counts: boolean): Promise<Resul
   const levels = LEVELS.map(([width, runs]) => [width, Math.max(width, Math.ceil(runs / (one.slow ?? 1)))]);
   const settings = {
     levels,
-    warm: one.slow ? 10 : 40,
+    warm: Math.ceil(WARM / (one.slow ?? 1)),
     folder: join(cache, "run"),
     server,
     dist,
