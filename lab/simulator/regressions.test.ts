@@ -89,6 +89,35 @@ describe("steps", () => {
     expect(await statusOf(engine, "r")).toBe("completed");
   });
 
+  it("are tried as often as they may be when the clock is set back before their failure is written", async () => {
+    const world: Setting = setting([]);
+    let behindMs = 0;
+    const program = workflow("w", async (ctx) =>
+      ctx.all("both", [
+        () => ctx.step("other", () => "other"),
+        () =>
+          ctx.step("failing", async ({ attempt }) => {
+            await pass(world.clock, 100);
+            if (attempt === 1) behindMs = 3 * 3_600_000;
+            if (attempt < 3) throw new Error("not yet");
+          }),
+      ]),
+    );
+    const clock = { ...world.clock, now: () => world.clock.now() - behindMs };
+    const { store } = createLedgerStore(1, clock);
+    const slow = async (batch: readonly Append[]): ReturnType<Store["append"]> => {
+      const results = await store.append(batch);
+      if (batch.some((append) => writes(append, "step_completed"))) await pass(world.clock, 20_000);
+      if (batch.some((append) => writes(append, "step_failed"))) behindMs = 0;
+      return results;
+    };
+    const engine = world.engine({ workflows: [program], store: { ...store, append: slow }, clock });
+    await now(world, engine.start(program, undefined, { id: "r" }));
+    await world.clock.advance(120_000);
+    expect((await engine.get("r"))?.error).toBeNull();
+    expect(await statusOf(engine, "r")).toBe("completed");
+  });
+
   it("do not make their run fail when the store does, as their intent comes late", async () => {
     const program = workflow("w", async (ctx) => ctx.step("a", () => 1));
     const world = setting([program]);

@@ -1,5 +1,6 @@
 import { isCheckpoint } from "../../core/journal/address.ts";
 import type { JournalEvent } from "../../core/journal/events.ts";
+import { retryWait } from "../../core/journal/records.ts";
 import { usageOf } from "../../core/journal/spent.ts";
 import type { StepUnderWay } from "../../core/manage/checkpoints/progress.ts";
 import { duration, fit, fitMiddle, oneLine, seconds, tokens, usd, width, word, wrap } from "../format.ts";
@@ -67,7 +68,7 @@ export function lineOf(event: JournalEvent, view: RunView, how: Told): string | 
     // A failure inside a unit fails the unit, which reports it itself.
     if (unit !== step && event.meta.retryAt === undefined && view.state.find(unit)) return undefined;
     const { attempt, retryAt } = event.meta;
-    const then = retryAt === undefined ? "" : ` · retry in ${seconds(retryAt - event.at)}`;
+    const then = retryAt === undefined ? "" : ` · retry in ${seconds(retryWait(event))}`;
     const glyph = retryAt === undefined ? paint.red("✗") : paint.yellow("!");
     const line = `${glyph} ${name} attempt ${attempt} failed${why === undefined ? "" : `: ${why}`}`;
     return fit(line, columns - width(then)) + paint.dim(then);

@@ -1,5 +1,6 @@
 import { duration, seconds, used } from "../values/amounts.ts";
 import type { EventMeta, JournalEvent } from "./events.ts";
+import { retryWait } from "./records.ts";
 
 /** A short description of an event, from its head only, so it contains no value. */
 export function wordsOf(event: JournalEvent): string {
@@ -42,7 +43,7 @@ function saidOfStep(event: JournalEvent): string {
     }
     case "step_failed": {
       const { attempt, retryAt } = event.meta;
-      return `attempt ${attempt} failed${retryAt === undefined ? "" : `, again in ${seconds(retryAt - event.at)}`}`;
+      return `attempt ${attempt} failed${retryAt === undefined ? "" : `, again in ${seconds(retryWait(event))}`}`;
     }
     case "step_in_doubt":
       return "outcome unknown: started, and no outcome recorded";

@@ -99,9 +99,14 @@ export interface EventMeta {
   };
   /** `harmless`: its error proves that nothing was done outside. */
   /** `notBefore`: the receiver asks for no further call until then, and no attempt is left. */
+  /**
+   * `waitMs`: how long the next attempt waits. It isn't the time from the event to `retryAt`: the event may be written
+   * much later, by a clock that was set in between.
+   */
   step_failed: {
     attempt: number;
     retryAt?: number;
+    waitMs?: number;
     usage?: UsageMeta;
     harmless?: true;
     notBefore?: number;

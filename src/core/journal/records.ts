@@ -139,6 +139,10 @@ export const isSettled = ({ status, retryAt, reopened }: StepRecord): boolean =>
 export const isUnfinished = ({ status, retryAt, reopened }: StepRecord): boolean =>
   status === "started" || status === "in_doubt" || retryAt !== undefined || reopened === true;
 
+/** How long the attempt after this failure waits. Earlier versions wrote only until when. */
+export const retryWait = ({ meta, at }: Extract<JournalEvent, { kind: "step_failed" }>): number =>
+  meta.waitMs ?? Math.max(0, (meta.retryAt ?? at) - at);
+
 export const editedRecord = ({ seq, at }: JournalEvent): StepRecord => ({
   status: "completed",
   type: "call",
@@ -203,7 +207,7 @@ export function applyOutcome(record: StepRecord, event: JournalEvent, signals: r
       record.harmless = event.meta.harmless;
       record.notBefore = event.meta.notBefore;
       record.failures += 1;
-      record.waitedMs += Math.max(0, (event.meta.retryAt ?? event.at) - event.at);
+      record.waitedMs += retryWait(event);
       return;
     case "child_finished":
       settle(event.meta.status === "completed" ? "completed" : "failed");

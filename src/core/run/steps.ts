@@ -370,10 +370,10 @@ export async function failStep<T>(
   addSite(thrown, open.place.site);
   const encoded = values.encodeError(open.step, tooLong(open.step, thrown, next) ?? thrown);
   const error = values.echo(encoded);
-  const retryAt = next.retry ? time.now() + next.delayMs : undefined;
+  const again = next.retry ? { retryAt: time.now() + next.delayMs, waitMs: next.delayMs } : undefined;
   const meta = {
     attempt: open.attempt,
-    ...(retryAt === undefined ? {} : { retryAt }),
+    ...again,
     ...(!next.retry && next.askedMs ? { notBefore: time.now() + next.askedMs } : {}),
     ...(open.frame.usage ? { usage: open.frame.usage } : {}),
     ...(settled.isHarmless ? { harmless: true as const } : {}),
@@ -384,7 +384,7 @@ export async function failStep<T>(
     );
   });
   execution.callEnded(open.frame);
-  if (retryAt === undefined) {
+  if (again === undefined) {
     execution.blamed.put(error, [open.step, ...execution.blamed.of(thrown)]);
     throw error;
   }
