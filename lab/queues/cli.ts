@@ -2,10 +2,11 @@
  * Holds a queue to its limits while its workers are killed and replaced. Prints what the witness saw, and fails if a
  * limit was broken.
  *
- *   npm run soak:queues -- [--store postgres] [--runs 200] [--processes 4] [--kills 20] [--seed 1] [--rate calls|runs]
+ *   npm run soak:queues -- [--store postgres|redis] [--runs 200] [--processes 4] [--kills 20] [--seed 1] [--rate calls|runs]
  */
 import { parseArgs } from "node:util";
 import { startPostgres } from "../services/postgres.ts";
+import { startRedis } from "../services/redis.ts";
 import { queuesUnderKills } from "./queues.ts";
 
 const text = (fallback: string) => ({ type: "string", default: fallback }) as const;
@@ -23,8 +24,9 @@ const { values } = parseArgs({
     seed: text("1"),
   },
 });
-const server = values.store === "postgres" ? await startPostgres() : undefined;
-if (server === null) throw new Error("PostgreSQL isn't installed here");
+const { store } = values;
+const server = await (store === "postgres" ? startPostgres() : store === "redis" ? startRedis() : undefined);
+if (server === null) throw new Error(`${store} isn't installed here`);
 try {
   const report = await queuesUnderKills({
     processes: Number(values.processes),
@@ -42,7 +44,7 @@ try {
     rate: values.rate === "runs" ? "runs" : "calls",
     ...(server ? { url: server.url } : {}),
   });
-  console.log(JSON.stringify({ store: values.store, ...report }));
+  console.log(JSON.stringify({ store, ...report }));
   process.exitCode = report.problems.length === 0 ? 0 : 1;
 } finally {
   await server?.remove();

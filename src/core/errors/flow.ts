@@ -30,7 +30,7 @@ export const flowErrors = entries({
     what: "The {store} store can't keep a run alone with its key.",
     why: "It can't look for other runs and create one in one transaction.",
     safe: UNCHANGED,
-    fix: "Keep such runs in SQLite, PostgreSQL, PGlite or files, or start them without singleton and debounceMs.",
+    fix: "Keep such runs in SQLite, PostgreSQL, PGlite, files or a Redis that is no cluster, or start them without singleton and debounceMs.",
   },
   "HF-5100": {
     what: "There is no {kind} named {name}.",

@@ -264,7 +264,7 @@ export const storeErrors = entries({
     what: "The {store} store can't limit how many runs of a queue run at once.",
     why: "It can't count them and claim a run in one transaction, and an approximate limit would be no limit.",
     safe: "The run was not claimed, and nothing was changed.",
-    fix: "Keep runs with limited queues in SQLite, PostgreSQL, PGlite or files, or remove the queue's limit.",
+    fix: "Keep runs with limited queues in SQLite, PostgreSQL, PGlite, files or a Redis that is no cluster, or remove the queue's limit.",
   },
   "HF-3100": {
     what: "Run {run} was not brought up to date from the bundle.",

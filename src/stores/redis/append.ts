@@ -3,6 +3,7 @@ import type { Append, AppendResult, Refusal, Renewal } from "../../core/store/co
 import { type RunRow, terminal } from "../../core/types.ts";
 import type { Commands } from "./commands.ts";
 import { texts } from "./commands.ts";
+import { conditionsOf } from "./conditions.ts";
 import { type Bucket, bucketOf, type Layout, laneOf, placeOf, taggedLists } from "./keys.ts";
 import { recordField } from "./records.ts";
 import { toMember, toRow, toTexts } from "./rows.ts";
@@ -70,12 +71,19 @@ async function appendOne(to: Writing, append: Append): Promise<AppendResult> {
   const known = append.expect === null ? undefined : to.standings.get(id);
   for (let from = known ?? { workflow, place, lane: laneOf(append.run) }; ; ) {
     const bucket = bucketOf(to.layout, id);
-    const reply = await to.commands.run(APPEND, keysOf(bucket, append, from), argsOf(to, append, from));
+    const own = keysOf(bucket, append, from);
+    const { keys, text } = conditionsOf(to.layout, append);
+    const reply = await to.commands.run(
+      APPEND,
+      [...own, ...keys],
+      argsOf(to, append, from, [own.length, text]),
+    );
     const [answer, ...rest] = reply as readonly unknown[];
     if (String(answer) === "elsewhere") {
       from = standing(rest);
       continue;
     }
+    if (String(answer) === "taken") return { ok: false, reason: "taken", row: null, by: String(rest[0]) };
     if (String(answer) !== "ok") return { ok: false, reason: String(answer) as Refusal, row: toRow(rest[0]) };
     if (append.claim.kind === "erase") to.standings.delete(id);
     else keepRecent(to.standings, id, { ...from, place }, MOST_STANDINGS);
@@ -118,7 +126,12 @@ function keysOf(bucket: Bucket, { run }: Append, { workflow, place, lane }: Stan
   ];
 }
 
-function argsOf(to: Writing, append: Append, from: Standing): readonly (string | number)[] {
+function argsOf(
+  to: Writing,
+  append: Append,
+  from: Standing,
+  conditions: readonly [ownKeys: number, text: string],
+): readonly (string | number)[] {
   const { run, expect, claim, entries, blobs, drop, records = [] } = append;
   const { identity, projection } = toTexts(append);
   const {
@@ -152,6 +165,7 @@ function argsOf(to: Writing, append: Append, from: Standing): readonly (string |
     run.priority,
     from.lane,
     (claim.kind === "release" && claim.epoch) || 0,
+    ...conditions,
     drop?.entries.length ?? 0,
     ...(drop?.entries ?? []),
     ...counted([...(drop?.blobs ?? []), ...(drop?.records ?? []).map(recordField)]),

@@ -40,6 +40,22 @@ describe.skipIf(url === undefined)("a Redis cluster", () => {
     await store.close();
   });
 
+  it("keeps limits only when one bucket holds all runs, and says so", async () => {
+    const spread = await openRedisStore({ cluster, prefix: newPrefix() });
+    expect(spread.capabilities.limits).toBe(false);
+    await spread.close();
+    const store = await openRedisStore({ cluster, prefix: newPrefix(), buckets: 1 });
+    expect(store.capabilities.limits).toBe(true);
+    const claimed = (id: string) => {
+      const limits = [{ queue: "mail", most: 1 }];
+      const claim = { kind: "acquire", owner: id, token: id, ttlMs: 1_000, limits } as const;
+      return creation({ run: { id, queue: "mail" }, claim });
+    };
+    expect(await store.append([claimed("a")])).toEqual([{ ok: true }]);
+    expect(await store.append([claimed("b")])).toEqual([{ ok: false, reason: "full", row: null }]);
+    await store.close();
+  });
+
   it("gets its runs spread over as many slots as there are buckets", async () => {
     const prefix = newPrefix();
     const store = await openRedisStore({ cluster, prefix, buckets: 32 });

@@ -1,4 +1,5 @@
 import { script } from "./commands.ts";
+import { MET } from "./conditions.ts";
 
 /**
  * Numbers travel as texts written by JavaScript, because Lua's own formatting would truncate long ones. Optional texts
@@ -38,10 +39,11 @@ end
  * to be in. If the run is in others, the script changes nothing and returns them, and the caller asks again.
  *
  * KEYS: mark, row, log, data, blobs; due, held, wake; lists to leave (2); lists to enter (2); lists to enter when new (3);
- * the priorities of its workflow; further lists to enter when new.
+ * the priorities of its workflow; further lists to enter when new; lists of other runs that its conditions count.
  */
 export const APPEND = script(`#!lua
 ${COMMON}
+${MET}
 local lost = guard(KEYS[1], ARGV[1])
 if lost then return lost end
 local id, expectSeq, expectEpoch, expectToken = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -49,7 +51,7 @@ local kind, owner, token, ttl = ARGV[6], ARGV[7], ARGV[8], tonumber(ARGV[9])
 local fromWorkflow, fromPlace, workflow, place = ARGV[10], ARGV[11], ARGV[12], ARGV[13]
 local identity, projection, created, wake = ARGV[14], ARGV[15], ARGV[16], ARGV[17]
 local seq, head, expireAfter, parent = ARGV[18], ARGV[19], ARGV[20], ARGV[21]
-local priority, lane, leastEpoch = ARGV[22], ARGV[23], tonumber(ARGV[24])
+local priority, lane, leastEpoch, own = ARGV[22], ARGV[23], tonumber(ARGV[24]), tonumber(ARGV[25])
 
 local old = redis.call('HMGET', KEYS[2], 'epoch', 'token', 'until', 'seq', 'workflow', 'place', 'owner', 'created', 'expires', 'lane')
 local exists = old[1]
@@ -70,9 +72,13 @@ else
   if old[5] ~= fromWorkflow or old[6] ~= fromPlace or inLane ~= lane then return {'elsewhere', old[5], old[6], inLane} end
 end
 
+local broken, other = met(id, ARGV[26], own + 1)
+if broken == 'taken' then return {'taken', other} end
+if broken then return refuse(broken) end
+
 if kind == 'erase' then
   for i = 2, 5 do redis.call('DEL', KEYS[i]) end
-  for i = 6, #KEYS do
+  for i = 6, own do
     if i ~= 16 then redis.call('ZREM', KEYS[i], id) end
   end
   return {'ok'}
@@ -85,7 +91,7 @@ if kind == 'revoke' or kind == 'acquire' then epoch = digits(tonumber(epoch) + 1
 if kind == 'release' or kind == 'revoke' then heldBy, heldWith, claimed = 'null', 'null', '0' end
 if kind == 'acquire' then heldBy, heldWith, claimed = owner, token, digits(now + ttl) end
 
-local at = 25
+local at = 27
 local function each(width, work)
   local many = tonumber(ARGV[at])
   at = at + 1
@@ -105,7 +111,7 @@ each(2, function(i) redis.call('HSETNX', KEYS[5], ARGV[i], ARGV[i + 1]) end)
 if not exists then
   redis.call('HSET', KEYS[2], 'identity', identity, 'workflow', workflow, 'created', created, 'lane', lane)
   if priority ~= '0' then redis.call('ZADD', KEYS[16], priority, priority) end
-  for i = 17, #KEYS do redis.call('ZADD', KEYS[i], created, id) end
+  for i = 17, own do redis.call('ZADD', KEYS[i], created, id) end
   redis.call('ZADD', KEYS[13], created, id)
   redis.call('ZADD', KEYS[14], created, id)
   if parent == '1' then redis.call('ZADD', KEYS[15], created, id) end

@@ -21,6 +21,7 @@ import type { RunRow } from "../../core/types.ts";
 import { FastRecords } from "../fast-records.ts";
 import { appendBatch, renewBatch, type Writing } from "./append.ts";
 import { type Commands, text, texts } from "./commands.ts";
+import { reachesAll } from "./conditions.ts";
 import { documentsIn } from "./documents.ts";
 import { storeError } from "./errors.ts";
 import { allBuckets, bucket, bucketOf, metaKey } from "./keys.ts";
@@ -61,6 +62,8 @@ export class RedisStore implements Store {
   readonly #lists: Lists;
   readonly #shown: FastRecords;
   #durability: StoreCapabilities["durability"] = "none";
+  /** False when buckets are in other slots than each other, so that no script can count runs. */
+  #reachesAll = false;
   #prepared: Prepared | undefined;
   #turn = 0;
   #closing: Promise<void> | undefined;
@@ -82,7 +85,7 @@ export class RedisStore implements Store {
 
   get capabilities(): StoreCapabilities {
     const records = ["agent_checkpoints"] as const;
-    return { durability: this.#durability, transactions: false, limits: false, records };
+    return { durability: this.#durability, transactions: false, limits: this.#reachesAll, records };
   }
 
   identity(): Promise<StoreIdentity> {
@@ -132,9 +135,10 @@ export class RedisStore implements Store {
 
   append(batch: readonly Append[]): Promise<readonly AppendResult[]> {
     return this.#call(async () => {
-      refuseLimits(this.name, batch);
+      const to = await this.#writing();
+      if (!this.#reachesAll) refuseLimits(this.name, batch);
       const gone = await this.#shown.before(batch);
-      const results = await appendBatch(await this.#writing(), batch);
+      const results = await appendBatch(to, batch);
       await this.#shown.after(batch, results, gone);
       return results;
     });
@@ -232,6 +236,7 @@ export class RedisStore implements Store {
       : first;
     if (doubt !== undefined) logger.warn("acknowledged writes may not survive a power loss", { doubt });
     this.#durability = durability;
+    this.#reachesAll = await reachesAll(commands, { prefix, buckets: prepared.buckets });
     return prepared;
   }
 
