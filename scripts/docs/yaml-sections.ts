@@ -64,6 +64,7 @@ export const SECTIONS: readonly Section[] = [
         instructions: "files whose text precedes every agent's prompt",
         checkpoint: "how runs are kept; see [checkpoint](#checkpoint)",
         schedule: "when runs start by themselves; see [schedule](#schedule)",
+        start: "the queue of its runs, and how they stand to each other; see [start](#start)",
       },
     },
   },
@@ -92,6 +93,24 @@ export const SECTIONS: readonly Section[] = [
       "workflow.schedule.catch_up": {
         most: "how many ticks, the newest first",
         within: "how late they may be",
+      },
+    },
+  },
+  {
+    title: "start",
+    about:
+      "Says how runs start, where the caller says nothing: `engine.start`, `holdfast run`, the API, a schedule or a run above. [Queues](queues.md) has the rules. Holdfast's own key.",
+    example: "start",
+    others: ["start-debounce"],
+    blocks: {
+      "workflow.start": {
+        queue: "the queue whose limits apply to the runs",
+        key: "what a run is about, such as a customer: a template that sees `workflow`. Limits, `singleton` and `debounce` go by it",
+        priority:
+          "from -100 to 100; of the runs that are due, those with a higher one are taken first. Default 0",
+        singleton:
+          "while a run of the key hasn't ended, a start is joined to it (`join`) or refused (`refuse`)",
+        debounce: "begins when there was no other start of the key for so long; the last input counts",
       },
     },
   },

@@ -7,6 +7,7 @@ import type {
   ChildOptions,
   RetryPolicy,
   SaveEvery,
+  StartDefaults,
   WorkflowTriggers,
 } from "./options.ts";
 import type { ModelPrice } from "./prices.ts";
@@ -475,6 +476,8 @@ export interface Workflow<I = unknown, O = unknown, S extends Schemas = Schemas>
   readonly schedule?: ScheduleOptions | undefined;
   /** How its runs ask to be kept, for whoever opens engine and store for it: the command line does. */
   readonly settings?: SeedSettings | undefined;
+  /** How a run with this input starts, where its caller says nothing: a workflow file may say so. */
+  readonly starts?: ((input: unknown) => StartDefaults) | undefined;
   readonly input?: StandardSchema | undefined;
   readonly output?: StandardSchema | undefined;
   /** The signals that its runs take; `undefined`: any. */

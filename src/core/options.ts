@@ -43,6 +43,9 @@ export interface StartOptions {
   readonly traceparent?: string;
 }
 
+/** How runs of a workflow file start, where the caller says nothing. */
+export type StartDefaults = Pick<StartOptions, "queue" | "key" | "priority" | "singleton" | "debounceMs">;
+
 /** How a child is named, found and queued, where that differs from its parent. It counts when the child is created. */
 export type ChildOptions = Pick<StartOptions, "name" | "labels" | "queue" | "key" | "priority">;
 

@@ -1,3 +1,4 @@
+import { isRecord } from "../core/check-options.ts";
 import type { Context, Workflow } from "../core/context.ts";
 import { defined } from "../core/defined.ts";
 import { digest } from "../core/hash.ts";
@@ -9,7 +10,9 @@ import { runFlow } from "./run/flow.ts";
 import { type Machine, metaOf } from "./run/machine.ts";
 import { FlowState } from "./run/state.ts";
 import { scheduleOptions } from "./schema/schedule.ts";
+import { startDefaults } from "./schema/start.ts";
 import { DEFINITION_KEY, type Definition } from "./source.ts";
+import { render } from "./template/template.ts";
 
 /** The inputs of a workflow, by name. */
 export type Inputs = Readonly<Record<string, unknown>>;
@@ -29,7 +32,7 @@ export function compile(flow: Flow, machine: Machine, definition: Definition): W
   const { name, version = "1", input, checkpoint, schedule: given } = flow.spec.workflow;
   const budget = budgetOf(flow);
   const schedule = given && scheduleOptions(given);
-  return workflow(
+  const compiled = workflow(
     name,
     {
       version: `${version}+${definitionDigest(definition).slice(0, 12)}`,
@@ -51,6 +54,19 @@ export function compile(flow: Flow, machine: Machine, definition: Definition): W
       });
     },
   );
+  return { ...compiled, ...defined({ starts: startsOf(flow, machine) }) };
+}
+
+/** How a run starts, by its inputs. */
+function startsOf(flow: Flow, machine: Machine): Workflow["starts"] {
+  const { input, start } = flow.spec.workflow;
+  if (!start) return undefined;
+  return (given) => {
+    const inputs = parseInputs(input, isRecord(given) ? given : {});
+    const data = new FlowState(inputs, metaOf(flow, machine)).all();
+    const key = start.key ? render(start.key, data, "workflow.start.key").trim() : undefined;
+    return startDefaults(start, key);
+  };
 }
 
 /**

@@ -32,6 +32,9 @@ export function checkReferences(
   for (const [key, template] of Object.entries(spec.output)) check.template(template, ["output", key]);
   for (const [key, template] of Object.entries(spec.workflow.hooks ?? {}))
     if (template) check.template(template, ["workflow", "hooks", key], ["result", "error"]);
+  // Nothing has run when a run gets its key.
+  const key = spec.workflow.start?.key;
+  if (key) new Check(spec, new Map(), problems).template(key, ["workflow", "start", "key"]);
 }
 
 class Check {

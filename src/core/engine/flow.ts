@@ -5,7 +5,7 @@ import { Flow } from "../flow/flow.ts";
 import type { FlowDeps } from "../flow/flow-deps.ts";
 import type { ScheduleDefinition } from "../flow/schedule-types.ts";
 import type { StartOptions } from "../options.ts";
-import { givenAtStart } from "../run/given.ts";
+import { givenAnew } from "../run/given.ts";
 import { isStoreFault } from "../store/faults.ts";
 import type { Run } from "../types.ts";
 import { checkReason } from "./arguments.ts";
@@ -46,7 +46,7 @@ function flowDeps(linked: Linked, options: EngineOptions, cancel: Cancel): FlowD
     checkReason: (act) => checkReason("schedule", act, options),
     async start(workflow, runId, schedule, definition, tick) {
       try {
-        const given = givenAtStart(workflow, startOptions(schedule, definition, tick));
+        const given = givenAnew(workflow, definition.input, startOptions(schedule, definition, tick));
         await starter.create(workflow, runId, definition.input, null, given);
         return undefined;
       } catch (error) {

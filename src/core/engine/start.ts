@@ -72,7 +72,7 @@ export class Starter {
     checkVerb("start", options);
     const id = options.id ?? this.#deps.parts.ports.ids.runId();
     checkId(id);
-    const given = givenAtStart(workflow, options);
+    const given = givenAtStart(workflow, input, options);
     if (given.alone) return this.#beginAlone(workflow, id, input, { ...given, alone: given.alone });
     await this.#make(workflow, id, input, null, { ...given, isNew: options.id === undefined });
     return id;

@@ -16,7 +16,7 @@ export const flowErrors = entries({
   },
   "HF-5002": {
     what: "Workflow {workflow} can't be started by its name here.",
-    why: "It checks its input, and this process doesn't have the code that does.",
+    why: "Its code checks the input or decides by it how the run starts, and this process doesn't have the code.",
     safe: UNCHANGED,
     fix: "Start the run where the workflow's code is, or give this process the code: holdfast serve <files…>.",
   },

@@ -5,7 +5,7 @@ import { checkAct } from "../journal/act.ts";
 import type { EventDraft } from "../journal/events.ts";
 import { isTraceparent } from "../journal/observer.ts";
 import type { Values } from "../journal/values.ts";
-import type { StartOptions } from "../options.ts";
+import type { StartDefaults, StartOptions } from "../options.ts";
 import { checkBudget } from "../options.ts";
 import type { Alone, Blob } from "../store/contract.ts";
 import { checkTags, type TagMeta, tagsOfChild } from "../tags.ts";
@@ -35,8 +35,10 @@ export interface AloneOptions extends Alone {
   readonly debounceMs: number | undefined;
 }
 
-/** From the caller that starts it: a limit given here takes precedence over the workflow's own. */
-export function givenAtStart({ budget: own }: Workflow, options: StartOptions): Given {
+/** From the caller that starts it: what is given here takes precedence over what the workflow says. */
+export function givenAtStart(workflow: Workflow, input: unknown, asked: StartOptions): Given {
+  const { budget: own } = workflow;
+  const options = { ...defaultsOf(workflow, input, asked), ...defined(asked) };
   const { budget: limits, config, startAt, actor, traceparent } = options;
   if (traceparent !== undefined && !isTraceparent(traceparent))
     throw badOption(
@@ -57,9 +59,30 @@ export function givenAtStart({ budget: own }: Workflow, options: StartOptions): 
   };
 }
 
+/** A caller that says when it begins, or how it stands to others of its key, decides that alone. */
+function defaultsOf(
+  { starts }: Workflow,
+  input: unknown,
+  { singleton, debounceMs, startAt }: StartOptions,
+): StartDefaults {
+  const { singleton: once, debounceMs: pause, ...tags } = starts?.(input) ?? {};
+  if (singleton !== undefined || debounceMs !== undefined) return tags;
+  return { ...tags, ...defined({ singleton: once, debounceMs: startAt === undefined ? pause : undefined }) };
+}
+
+/**
+ * From a schedule, or from the run that it repeats. Neither joins another run: a schedule says itself how its runs stand
+ * to each other.
+ */
+export function givenAnew(workflow: Workflow, input: unknown, asked: StartOptions): Omit<Given, "alone"> {
+  const { alone: _, ...given } = givenAtStart(workflow, input, asked);
+  return given;
+}
+
 const DAY = 86_400_000;
 
-function checkAlone({ key, singleton, debounceMs, startAt }: StartOptions): AloneOptions | undefined {
+/** How a run stands to others of its key, as given. */
+export function checkAlone({ key, singleton, debounceMs, startAt }: StartOptions): AloneOptions | undefined {
   const option = singleton !== undefined ? "singleton" : "debounceMs";
   if (singleton === undefined && debounceMs === undefined) return undefined;
   if (key === undefined) throw badOption(option, "it goes by key, and none is given");
@@ -83,16 +106,18 @@ function checkStartAt(startAt: StartOptions["startAt"]): number | undefined {
 }
 
 /**
- * From its parent: the unchanged config, and its tags unless others are given. The limits of its own workflow apply besides those of the runs above, which
- * are looked up there.
+ * From its parent: the unchanged config, and its tags unless the workflow or the caller says otherwise. The limits of its
+ * own workflow apply besides those of the runs above, which are looked up there.
  */
 export function givenByParent(
   { config, writer }: { readonly config: Given["config"]; readonly writer: { readonly row: RunTags } },
-  { budget }: Workflow,
-  tags: TagMeta = {},
+  { budget, starts }: Workflow,
+  input: unknown,
+  given: TagMeta = {},
 ): Given {
   const hasConfig = config !== undefined && Object.keys(config).length > 0;
-  return { budget, config: hasConfig ? config : undefined, tags: checkTags(tags, tagsOfChild(writer.row)) };
+  const tags = checkTags({ ...starts?.(input), ...defined(given) }, tagsOfChild(writer.row));
+  return { budget, config: hasConfig ? config : undefined, tags };
 }
 
 /** As events of the write that creates the run. */

@@ -164,7 +164,7 @@ export async function child<I, O>(
   place: StepPlace,
   { workflow, input, options, begun }: Offspring<I, O>,
 ): Promise<O> {
-  const given = givenByParent(execution, workflow as Workflow, options);
+  const given = givenByParent(execution, workflow as Workflow, input, options);
   await execution.enter();
   const known = place.scope.node?.records.get(place.name);
   // A record from before a fork belongs to the source's child.

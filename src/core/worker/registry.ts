@@ -10,18 +10,18 @@ export interface ServedWorkflow {
   readonly name: string;
   readonly version: string;
   readonly schema: number;
-  /** True when its code checks the input of a run. */
+  /** True when its code checks the input of a run, or says by it how the run starts. */
   readonly checksInput: boolean;
   /** The limits of its runs; `null`: none of its own. */
   readonly budget: Budget | null;
 }
 
 /** A workflow as others have to know it. */
-export const servedBy = ({ name, version, schema, input, budget }: Workflow): ServedWorkflow => ({
+export const servedBy = ({ name, version, schema, input, starts, budget }: Workflow): ServedWorkflow => ({
   name,
   version,
   schema,
-  checksInput: input !== undefined,
+  checksInput: input !== undefined || starts !== undefined,
   budget: budget ?? null,
 });
 

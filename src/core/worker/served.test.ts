@@ -70,10 +70,12 @@ describe("a run that is started by its workflow's name", () => {
     await engine.close();
   });
 
-  it("is refused when no worker knows it (HF-5001), or its input would go unchecked (HF-5002)", async () => {
+  it("is refused when no worker knows it (HF-5001), or its code must see the input first (HF-5002)", async () => {
     const engine = createEngine({ store: createMemoryStore(), execute: false });
     const strict = workflow("strict", { input: z.number() }, async (_, n) => n);
-    await engine.workers.beat(told("w", [strict as Workflow]));
+    const inTurn = { ...workflow("in-turn", async () => 1), starts: () => ({ queue: "mail" }) };
+    await engine.workers.beat(told("w", [strict as Workflow, inTurn]));
+    await expect(engine.startNamed("in-turn", 1, { id: "r" })).rejects.toMatchObject({ code: "HF-5002" });
     await expect(engine.startNamed("pay", 1, { id: "r" })).rejects.toMatchObject({ code: "HF-5001" });
     await expect(engine.startNamed("strict", 1, { id: "r" })).rejects.toMatchObject({ code: "HF-5002" });
     expect(await engine.get("r")).toBeNull();

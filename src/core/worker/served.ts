@@ -5,7 +5,8 @@ import type { WorkerRegistry } from "./registry.ts";
 
 /**
  * Finds what a run of a workflow is created with, by the workflow's name: from the code here, or else from what a live worker
- * has registered. A check of the input can't be registered, so that workflows with one are started where their code is.
+ * has registered. A check of the input can't be registered, nor what the input says of the start, so
+ * that such workflows are started where their code is.
  */
 export async function workflowNamed(
   name: string,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { linearPattern } from "../../agent/linear-pattern.ts";
+import { WAIT_RULE, waitMs } from "../duration.ts";
 
 /** The types of declared inputs and outputs. */
 export const FIELD_TYPES = ["string", "number", "boolean", "array", "object"] as const;
@@ -19,6 +20,11 @@ const fieldType = z.enum(FIELD_TYPES);
 
 /** A text. Numbers and booleans are converted as written. */
 export const scalarText = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+
+/** A length of time. */
+export const span = z.union([z.string(), z.number()]).superRefine((given, issues) => {
+  if (waitMs(given) === undefined) issues.addIssue({ code: "custom", message: `It must be ${WAIT_RULE}.` });
+});
 
 /** An input of a workflow. */
 export interface InputField {

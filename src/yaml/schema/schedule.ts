@@ -3,11 +3,8 @@ import { defined } from "../../core/defined.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import { checkSchedule } from "../../core/flow/check-schedule.ts";
 import type { ScheduleOptions } from "../../core/schedule-options.ts";
-import { WAIT_RULE, waitMs } from "../duration.ts";
-
-const span = z.union([z.string(), z.number()]).superRefine((given, issues) => {
-  if (waitMs(given) === undefined) issues.addIssue({ code: "custom", message: `It must be ${WAIT_RULE}.` });
-});
+import { waitMs } from "../duration.ts";
+import { span } from "./fields.ts";
 
 const fields = z.strictObject({
   cron: z.string().nullish(),

@@ -3,6 +3,7 @@ import { anyAgent, effort, forEach, parallel } from "./agents.ts";
 import { inputField, scalarText } from "./fields.ts";
 import { schedule } from "./schedule.ts";
 import { seedBlocks } from "./seed-blocks.ts";
+import { start } from "./start.ts";
 
 const text = z.string();
 
@@ -138,6 +139,7 @@ const workflow = z.strictObject({
   instructions: z.array(text).default([]),
   checkpoint: checkpoint.prefault({}),
   schedule: schedule.optional(),
+  start: start.optional(),
 });
 
 /** A whole workflow file. */

@@ -7,7 +7,7 @@ import { isUnreadable } from "../../journal/load.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { readRow } from "../../journal/positions.ts";
 import { eventAt } from "../../journal/read.ts";
-import { type Given, givenAtStart } from "../../run/given.ts";
+import { type Given, givenAnew } from "../../run/given.ts";
 import type { Run } from "../../types.ts";
 import { auditEffects, type EffectAudit } from "./audit.ts";
 
@@ -78,7 +78,7 @@ export class Restarts {
       ...old.config,
       [RESTART_KEY]: { ...about, complete: audit.complete, effects: audit.effects },
     };
-    const given = givenAtStart(workflow, { config });
+    const given = givenAnew(workflow, old.input, { config });
     return { run: await this.#create(workflow, id, old.input, null, given), audit };
   }
 
