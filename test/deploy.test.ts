@@ -1,52 +1,12 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { parse, parseAllDocuments } from "yaml";
 import { catalog } from "../src/cli/catalog.ts";
 import type { Command } from "../src/cli/command.ts";
 import { readDuration } from "../src/cli/config/engine-settings.ts";
-import { ROOT } from "./source-tree.ts";
-
-const text = (file: string): string => readFileSync(join(ROOT, "deploy", file), "utf8");
-
-interface Service {
-  readonly command?: string[];
-  readonly stop_grace_period?: string;
-  readonly deploy?: { readonly replicas: number };
-  readonly ports?: string[];
-}
-interface Probe {
-  readonly httpGet: { readonly path: string; readonly port: string };
-}
-interface Container {
-  readonly args: string[];
-  readonly ports: { readonly name: string; readonly containerPort: number }[];
-  readonly livenessProbe: Probe;
-  readonly readinessProbe: Probe;
-}
-interface Manifest {
-  readonly kind: string;
-  readonly spec: {
-    readonly replicas?: number;
-    readonly template?: {
-      readonly spec: { readonly terminationGracePeriodSeconds: number; readonly containers: Container[] };
-    };
-  };
-}
-
-const dockerfile = text("Dockerfile");
-const { services } = parse(text("compose.yaml"), { merge: true }) as { services: Record<string, Service> };
-const manifests = readdirSync(join(ROOT, "deploy/kubernetes")).flatMap((file) =>
-  parseAllDocuments(text(`kubernetes/${file}`)).map((document) => {
-    expect(document.errors).toEqual([]);
-    return document.toJS() as Manifest;
-  }),
-);
-const pods = manifests.flatMap(({ spec }) => (spec.template ? [spec.template.spec] : []));
+import { image, manifests, pods, services, valueOf } from "./support/deployment.ts";
 
 /** Every command line in the files, without `holdfast`. */
 const lines: string[][] = [
-  JSON.parse(/^CMD (\[.*\])$/m.exec(dockerfile)?.[1] ?? "[]") as string[],
+  image.cmd,
   ...Object.values(services).flatMap(({ command }) => (command ? [command] : [])),
   ...pods.flatMap(({ containers }) => containers.map(({ args }) => args)),
 ];
@@ -73,7 +33,6 @@ async function problemsOf([name, ...words]: string[]): Promise<string[]> {
   return problems;
 }
 
-const valueOf = (words: readonly string[], flag: string): string => words[words.indexOf(flag) + 1] ?? "";
 const stopMs = (words: readonly string[]): number =>
   readDuration(valueOf(words, words[0] === "serve" ? "--grace" : "--stop-within")) ?? Number.NaN;
 
@@ -82,7 +41,7 @@ describe("the files for a deployment", () => {
     expect(lines.map(([name]) => name)).toEqual(["worker", "worker", "serve", "serve", "worker"]);
     for (const line of lines) expect(await problemsOf(line)).toEqual([]);
     expect(await problemsOf(["worker", "a.ts", "--healthy"])).toEqual(["worker has no --healthy"]);
-    expect(dockerfile).toContain('ENTRYPOINT ["node_modules/.bin/holdfast"]');
+    expect(image.entrypoint).toEqual(["node_modules/.bin/holdfast"]);
   });
 
   it("start two workers and a server on one store", () => {
