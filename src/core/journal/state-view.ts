@@ -1,6 +1,6 @@
 import type { StateView } from "../types.ts";
 import { dataDigest } from "../values/codec.ts";
-import { applyPatches, type StatePatch } from "../values/patch.ts";
+import { PatchedState, type StatePatch } from "../values/patch.ts";
 import type { Raw } from "./events.ts";
 import type { Recorded } from "./facts.ts";
 import type { LoopRecord, Signal, StepRecord } from "./records.ts";
@@ -93,10 +93,12 @@ export async function loopState(
   { state, changes }: Pick<LoopRecord, "state" | "changes">,
   initial?: object,
 ): Promise<object | undefined> {
-  let current = (state?.value as object | undefined) ?? initial;
+  const first = (state?.value as object | undefined) ?? initial;
+  let current = first && new PatchedState(first);
   for await (const decoded of values.decodeEach(runId, changes)) {
     const change = decoded as Advance;
-    current = "state" in change ? change.state : applyPatches(current as object, change.patches);
+    if ("state" in change) current = new PatchedState(change.state);
+    else (current as PatchedState<object>).take(change.patches);
   }
-  return current;
+  return current?.state;
 }

@@ -104,7 +104,7 @@ class Unwritten {
 
   add(patches: readonly StatePatch[]): void {
     this.count++;
-    this.#patches.push(...patches);
+    for (const patch of patches) this.#patches.push(patch);
   }
 
   /** Writes all of them, and waits only if nothing else will be written soon. */

@@ -1,4 +1,7 @@
 import { apply, create, current, type Patches } from "mutative";
+import { HoldfastError } from "../errors.ts";
+import { encode } from "./codec.ts";
+import { forbidden } from "./decode.ts";
 
 /** A change made by an iteration: operation, path, value. */
 export type StatePatch = readonly [
@@ -19,17 +22,117 @@ export function openDraft<S extends object>(
     ];
     return {
       next,
+      // Only what is removed from a set is found by its value.
       patches: patches.map(
-        ({ op, path, value }): StatePatch => (op === "remove" ? [op, path] : [op, path, value]),
+        ({ op, path, ...more }): StatePatch => ("value" in more ? [op, path, more.value] : [op, path]),
       ),
     };
   };
   return { draft: draft as S, finish };
 }
 
-export function applyPatches<S extends object>(state: S, patches: readonly StatePatch[]): S {
-  const full = patches.map(([op, path, value]) => ({ op, path: [...path], value }));
-  return apply(state, full as Patches<true>) as S;
+/** The state with these changes. Copies only what they change. */
+export const applyPatches = <S extends object>(state: S, patches: readonly StatePatch[]): S =>
+  new PatchedState(state).take(patches).state;
+
+/**
+ * A state that takes lists of changes one after another. What they change is copied once, and changed in place from
+ * then on, so that n changes cost O(n). Applied through a draft, n additions to a list cost O(n²).
+ */
+export class PatchedState<S extends object> {
+  #state: S;
+  /** What was copied here, so that nobody else has it. */
+  #own = new WeakSet<object>();
+
+  constructor(state: S) {
+    this.#state = state;
+  }
+
+  /** The state after the lists so far. The next one changes it. */
+  get state(): S {
+    return this.#state;
+  }
+
+  take(patches: readonly StatePatch[]): this {
+    for (const patch of patches) {
+      const [, path] = patch;
+      const holder = path.length > 0 ? this.#holderOf(path) : undefined;
+      if (holder) change(holder, patch, keyIn(holder, path.at(-1) as Key));
+      else this.#draft(patch);
+    }
+    return this;
+  }
+
+  /** The whole state is replaced, or something inside of an element of a set. */
+  #draft([op, path, value]: StatePatch): void {
+    this.#state = apply(this.#state, [{ op, path: [...path], value }] as Patches<true>) as S;
+    this.#own = new WeakSet();
+  }
+
+  /** A copy of what has the place of a change, and of everything around it. */
+  #holderOf(path: readonly Key[]): Holder | undefined {
+    let holder = this.#owned(this.#state);
+    if (holder) this.#state = holder as unknown as S;
+    for (const key of path.slice(0, -1)) {
+      const child = holder && this.#owned(childOf(holder, keyIn(holder, key)));
+      if (holder && child) put(holder, keyIn(holder, key), child);
+      holder = child;
+    }
+    return holder;
+  }
+
+  #owned(value: unknown): Holder | undefined {
+    if (typeof value !== "object" || value === null) return undefined;
+    if (this.#own.has(value)) return value as Holder;
+    const copy = copyOf(value);
+    if (copy) this.#own.add(copy);
+    return copy;
+  }
+}
+
+type Key = StatePatch[1][number];
+type Holder = Map<unknown, unknown> | Set<unknown> | unknown[] | Record<Key, unknown>;
+
+function copyOf(value: object): Holder | undefined {
+  if (Array.isArray(value)) return value.slice();
+  if (value instanceof Map) return new Map(value);
+  if (value instanceof Set) return new Set(value);
+  return Object.getPrototypeOf(value) === Object.prototype ? { ...value } : undefined;
+}
+
+function change(holder: Holder, [op, , value]: StatePatch, key: Key): void {
+  if (op !== "remove" && !(Array.isArray(holder) && op === "add")) return put(holder, key, value);
+  if (holder instanceof Map) holder.delete(key);
+  else if (holder instanceof Set) holder.delete(equalIn(holder, value));
+  else if (!Array.isArray(holder)) delete holder[key];
+  else if (op === "remove") holder.splice(Number(key), 1);
+  else holder.splice(Number(key), 0, value);
+}
+
+function put(holder: Holder, key: Key, value: unknown): void {
+  if (holder instanceof Map) holder.set(key, value);
+  else if (holder instanceof Set) holder.add(value);
+  else if (typeof key === "string" && forbidden(key))
+    throw new HoldfastError("HF-3011", { problem: NO_PLACE });
+  else (holder as Record<Key, unknown>)[key] = value;
+}
+
+const NO_PLACE = "a change in it is at a place that no state has";
+
+function childOf(holder: Holder, key: Key): unknown {
+  if (holder instanceof Map) return holder.get(key);
+  return Object.hasOwn(holder, key) ? (holder as Record<Key, unknown>)[key] : undefined;
+}
+
+/** A key of a map can be an object. The one in the change was read apart from the map. */
+const keyIn = (holder: Holder, key: Key): Key =>
+  holder instanceof Map ? (equalIn(holder, key) as Key) : key;
+
+function equalIn(holder: Map<unknown, unknown> | Set<unknown>, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || holder.has(value)) return value;
+  const text = encode(value);
+  for (const one of holder.keys()) if (encode(one) === text) return one;
+  return value;
 }
 
 /** The state behind a draft, as it is now: for reading many values, which is slow through the draft. */
