@@ -103,12 +103,12 @@ export class CheckpointManager {
 
   /** Throws HF-4560 when there is no such checkpoint, and HF-4561 when its state can't be used. */
   async load(checkpointId: string): Promise<WorkflowCheckpoint> {
-    const { runId, held, layer } = await findCheckpointById(this.#engine, this.#workflows, checkpointId);
-    const items = await this.#engine.checkpoints.list(runId, { limit: 1_000 });
+    const { run, held, layer } = await findCheckpointById(this.#engine, this.#workflows, checkpointId);
+    const items = await this.#engine.checkpoints.list(run.id, { limit: 1_000 });
     const at = items.find(({ labels }) => labels.includes(layerLabel(layer)))?.at;
     return {
       id: checkpointId,
-      workflow_id: runId,
+      workflow_id: run.id,
       timestamp: at ?? 0,
       layer_index: layer,
       state: stateOf(held),
@@ -124,7 +124,9 @@ export class CheckpointManager {
     const items = await this.#engine.checkpoints.list(workflowId, { limit: 1_000 });
     const found = [];
     for (const { id: address, at, labels } of items) {
-      const held = labels.some(isLayerLabel) ? await readHeld(this.#engine, address, address) : undefined;
+      const held = labels.some(isLayerLabel)
+        ? await readHeld(this.#engine.checkpoints, address, address)
+        : undefined;
       if (!held?.checkpoint_id) continue;
       found.push({
         id: held.checkpoint_id,
@@ -158,7 +160,7 @@ export class CheckpointManager {
    * way, its decisions, and a failure or a pause. Counted generously, because the run moves on meanwhile.
    */
   async #besides(workflowId: string): Promise<number> {
-    const held = await readHeld(this.#engine, workflowId, workflowId);
+    const held = await readHeld(this.#engine.checkpoints, workflowId, workflowId);
     const widths = held ? remainingLayers(held.dag, []).map((layer) => layer.length) : [];
     return widths.reduce((most, width) => Math.max(most, width), 1) + 4;
   }

@@ -187,7 +187,7 @@ export class ControlledExecutor {
       throw error;
     }
     this.#pruner.ended(workflowId);
-    const held = await readHeld(this.engine, workflowId, workflowId);
+    const held = await readHeld(this.engine.checkpoints, workflowId, workflowId);
     if (!held)
       throw new HoldfastError("HF-4560", { checkpoint: workflowId, reason: "Its values were dropped." });
     return resultOf(workflowId, held);
@@ -203,7 +203,8 @@ export class ControlledExecutor {
     checkpointId: string,
     options: ResumeFromCheckpointOptions = {},
   ): Promise<DAGExecutionResult> {
-    const found = await findCheckpointById(this.engine, [this.#name, BY_HAND], checkpointId);
+    const workflows = [this.#name, BY_HAND];
+    const found = await findCheckpointById(this.engine, workflows, checkpointId, { isContinued: true });
     const replan = options.dag ? this.#replan(found, options.dag) : undefined;
     const runId = await this.#goOn(found, replan, options);
     this.#newest = runId;
@@ -213,32 +214,31 @@ export class ControlledExecutor {
   }
 
   /** The DAG to go on with, if it is another one. Warns about each difference. */
-  #replan({ held, runId, layer }: Found, dag: DAGStructure): Replan | undefined {
+  #replan({ held, run, layer }: Found, dag: DAGStructure): Replan | undefined {
     this.#check(dag);
     const done = new Set(held.tasks.map(({ taskId }) => taskId));
     const warnings = warningsOf(diffDags(held.dag, dag), (id) => (done.has(id) ? "completed" : "pending"));
     if (warnings.length === 0) return undefined;
     for (const { taskId, message } of warnings)
-      this.#logger.warn("the DAG differs from the checkpoint's", { runId, layer, taskId, message });
+      this.#logger.warn("the DAG differs from the checkpoint's", { runId: run.id, layer, taskId, message });
     return { id: globalThis.crypto.randomUUID(), dag, at: this.#now() };
   }
 
   /** The run that goes on from there: the same one or a new one. */
   async #goOn(
-    { runId, address, held, isNewest }: Found,
+    { run, address, held, isNewest }: Found,
     replan: Replan | undefined,
     { as, actor, reason }: ResumeFromCheckpointOptions,
   ): Promise<string> {
-    const run = await this.engine.get(runId);
+    const { id: runId, workflow, status } = run;
     const act = defined({ actor, reason });
     const set = replan ? { set: { memory: { [REPLAN]: replan } } } : {};
-    if (run?.workflow === BY_HAND) return (await this.#startFrom(held, replan?.dag ?? held.dag)).id;
-    const isOver = run?.status === "cancelled" || (run?.status === "completed" && replan !== undefined);
+    if (workflow === BY_HAND) return (await this.#startFrom(held, replan?.dag ?? held.dag)).id;
+    const isOver = status === "cancelled" || (status === "completed" && replan !== undefined);
     if (!isNewest || isOver || as === "fork") return (await this.engine.fork(address, { ...set, ...act })).id;
-    if (run?.status === "failed" || run?.status === "paused")
-      await this.engine.resume(runId, { ...set, ...act });
+    if (status === "failed" || status === "paused") await this.engine.resume(runId, { ...set, ...act });
     // It is under way, here or elsewhere, or waits for something.
-    else if (replan && run?.status !== "completed")
+    else if (replan && status !== "completed")
       await this.enqueueCommand({ type: "replan_dag", dag: replan.dag }, { workflowId: runId, ...act });
     return runId;
   }
@@ -272,7 +272,7 @@ export class ControlledExecutor {
   }
 
   async #planOf(workflowId: string): Promise<Course["plan"] | undefined> {
-    const held = await readHeld(this.engine, workflowId, workflowId);
+    const held = await readHeld(this.engine.checkpoints, workflowId, workflowId);
     return held && Course.planOf(held);
   }
 

@@ -145,7 +145,7 @@ export class Control {
   async #checkReadable(row: RunRow): Promise<void> {
     if (!row.waiting.some(isDamaged)) return;
     const { store, values } = this.#deps;
-    const found = await restoreRun(store, values, row, { fallbackToPrevious: true });
+    const found = await restoreRun({ store, values }, row, { fallbackToPrevious: true });
     if (HoldfastError.is(found)) throw found;
   }
 

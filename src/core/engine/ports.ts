@@ -5,6 +5,7 @@ import { systemIds } from "../ids.ts";
 import type { JournalEvent } from "../journal/events.ts";
 import { Folds } from "../journal/folds.ts";
 import { parseEntry } from "../journal/journal.ts";
+import { JustRead } from "../journal/just-read.ts";
 import {
   type Observable,
   type ObservedEngine,
@@ -57,6 +58,7 @@ export function engineParts(
     acts: engineActs(store, queue, time, redactor),
     values,
     folds: new Folds(store, values),
+    justRead: new JustRead(),
     ports,
     time,
     answerSchemas: new AnswerSchemas(),

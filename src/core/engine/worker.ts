@@ -20,6 +20,7 @@ export function engineWorker(
     ...own,
     execution,
     acts: parts.acts,
+    justRead: parts.justRead,
     family,
     workflows: parts.workflows,
     settings: { ...own.settings, concurrency },

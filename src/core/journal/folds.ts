@@ -1,10 +1,8 @@
 import { keepRecent } from "../recent.ts";
 import type { Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
-import type { EventKind, JournalEvent } from "./events.ts";
-import { ChainCheck } from "./journal.ts";
+import { eventsSince } from "./just-read.ts";
 import { loadRun } from "./load.ts";
-import { entryPages } from "./read.ts";
 import type { RunState } from "./state.ts";
 import { LONG, openState } from "./summary.ts";
 import type { Values } from "./values.ts";
@@ -15,9 +13,6 @@ const MOST_BYTES = 8_000_000;
 
 /** Outcomes of finished steps beyond this length stay in the store: readers ask for what is open, rarely for those. */
 const KEEPS = 65_536;
-
-/** After these events a cached state may hold values that are no longer available. */
-const VOIDS: ReadonlySet<EventKind> = new Set<EventKind>(["values_dropped", "key_wrapped"]);
 
 interface Fold {
   readonly seq: number;
@@ -91,27 +86,16 @@ export class Folds {
   }
 
   /** The cached state brought up to date; `undefined` when it must be read from the start. */
-  async #since({ seq, head, state }: Fold, row: RunRow): Promise<RunState | undefined> {
-    if (row.seq < seq) return undefined;
-    const chain = new ChainCheck(row.id, seq + 1, head);
+  async #since(known: Fold, row: RunRow): Promise<RunState | undefined> {
+    const since = await eventsSince(this.#store, known, row);
+    if (!since) return undefined;
+    const { state } = known;
     try {
-      const news: JournalEvent[] = [];
-      let bytes = 0;
-      for await (const entries of entryPages(this.#store, row.id, seq + 1, row.seq)) {
-        for (const entry of entries) {
-          news.push(...chain.take(entry).events);
-          bytes += entry.head.length + (entry.data?.length ?? 0);
-        }
-      }
-      if (row.seq > seq) chain.end(row.seq, row.head);
-      else if (row.head !== head) return undefined;
-      if (news.some(({ kind, dropped }) => VOIDS.has(kind) || dropped)) return undefined;
-      for (const event of news) state.apply(event);
-      state.tailBytes += bytes;
-      return state;
+      for (const event of since.events) state.apply(event);
     } catch {
-      // Reading all of it reports what is wrong.
       return undefined;
     }
+    state.tailBytes += since.bytes;
+    return state;
   }
 }

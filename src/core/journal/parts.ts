@@ -7,6 +7,7 @@ import type { RunRow } from "../types.ts";
 import type { Acts, Decide } from "./acts.ts";
 import type { JournalEvent } from "./events.ts";
 import type { Folds } from "./folds.ts";
+import type { JustRead } from "./just-read.ts";
 import type { Observer } from "./observer.ts";
 import type { RunLogs } from "./run-logs.ts";
 import type { Values } from "./values.ts";
@@ -17,6 +18,8 @@ export interface EngineParts {
   readonly acts: Acts;
   readonly values: Values;
   readonly folds: Folds;
+  /** The run that was read in order to continue it, for this process's worker. */
+  readonly justRead: JustRead;
   readonly ports: Ports;
   readonly time: StoreTime;
   /** The schemas of gates that runs of this process wait at. */

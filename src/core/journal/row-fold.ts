@@ -10,13 +10,13 @@ import { newProjection, projectAll } from "./project.ts";
  * whole store.
  */
 export class RowFold {
-  readonly #row: RunRow;
+  readonly #isChild: boolean;
   #run: RunProjection | undefined;
   #created: (JournalEvent & { kind: "run_created" }) | undefined;
   #isFork = false;
 
-  constructor(row: RunRow) {
-    this.#row = row;
+  constructor({ parent }: RunRow) {
+    this.#isChild = parent !== null;
   }
 
   /** Starts at the beginning, or with the row from a snapshot. */
@@ -34,30 +34,28 @@ export class RowFold {
       this.#run ??= newProjection(first.at, first.meta.version, first.meta.schema ?? 1);
     }
     this.#isFork ||= events.some(({ kind }) => kind === "run_forked");
-    if (this.#run && !events.every(isQuiet))
-      this.#run = projectAll(this.#run, events, this.#row.parent !== null);
+    if (this.#run && !events.every(isQuiet)) this.#run = projectAll(this.#run, events, this.#isChild);
   }
 
-  /** How the row differs; `undefined` when it doesn't, or when that can't be determined. */
-  get problem(): string | undefined {
-    const row = this.#row;
+  /** How a row differs; `undefined` when it doesn't, or when that can't be determined. */
+  problem(row: RunRow): string | undefined {
     const run = this.#run;
     const differs = [
       ...(run ? COMPARED.filter((field) => text(run[field]) !== text(row[field])) : []),
-      ...this.#identity(),
+      ...this.#identity(row),
     ];
     return differs.length === 0
       ? undefined
       : `The run's row differs from its journal: ${differs.join(", ")}.`;
   }
 
-  #identity(): string[] {
-    const { workflow, lineage, parent } = this.#row;
+  #identity(row: RunRow): string[] {
+    const { workflow, lineage, parent } = row;
     if (!this.#created) return [];
     const { meta } = this.#created;
     const isOther = workflow !== meta.workflow;
     const said = tagsIn(meta);
-    const tags = TAGS.filter((tag) => text(said[tag]) !== text(this.#row[tag]));
+    const tags = TAGS.filter((tag) => text(said[tag]) !== text(row[tag]));
     // A fork has its own parent and lineage, not its source's.
     if (this.#isFork) return isOther ? ["workflow", ...tags] : tags;
     return [

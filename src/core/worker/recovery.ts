@@ -4,6 +4,7 @@ import { HoldfastError } from "../errors.ts";
 import { digest, fingerprint } from "../hash.ts";
 import { isCheckpoint } from "../journal/address.ts";
 import { damaged, type ParsedEntry, parseEntry } from "../journal/journal.ts";
+import { type ReadRun, readOn } from "../journal/just-read.ts";
 import { isUnreadable, loadRun, snapshots } from "../journal/load.ts";
 import { entriesFromEnd, entriesOf } from "../journal/read.ts";
 import { RowFold } from "../journal/row-fold.ts";
@@ -130,22 +131,25 @@ export function limitRecovery(execution: Execution, ms: number): void {
 
 /**
  * The run's state; or, if stored data can't be read, what a person needs to know about that. With `keeps`, the
- * outcomes of steps beyond that length are read and verified when the body asks for them.
+ * outcomes of steps beyond that length are read and verified when the body asks for them. `read`: the run as it was
+ * read before.
  */
 export async function restoreRun(
-  store: Store,
-  values: Values,
+  { store, values, read }: Restoring,
   row: RunRow,
   { fallbackToPrevious }: Pick<RecoveryPolicy, "fallbackToPrevious">,
   keeps?: number,
 ): Promise<RunState | HoldfastError> {
+  const known = read && fallbackToPrevious ? await readOn(store, read, row) : undefined;
+  if (known) return known;
   let problem: HoldfastError | undefined;
   // Reports the problem with the newest, not that the older ones don't help.
   for (const fallback of fallbackToPrevious ? [true, false] : [false]) {
     try {
       const fold = new RowFold(row);
       const state = await loadRun(store, values, row, row.seq, { fallback, fold, keeps });
-      if (fold.problem !== undefined) return damaged(row.id, row.seq, fold.problem);
+      const differs = fold.problem(row);
+      if (differs !== undefined) return damaged(row.id, row.seq, differs);
       state.unread?.explain((found) => withLastGood(store, values, row, found));
       return state;
     } catch (error) {
@@ -154,6 +158,12 @@ export async function restoreRun(
     }
   }
   return withLastGood(store, values, row, problem as HoldfastError);
+}
+
+interface Restoring {
+  readonly store: Store;
+  readonly values: Values;
+  readonly read?: ReadRun | undefined;
 }
 
 /** A person can fork from there. */

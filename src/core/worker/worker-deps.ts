@@ -1,6 +1,7 @@
 import type { Workflow } from "../context.ts";
 import type { HoldfastError } from "../errors.ts";
 import type { Acts } from "../journal/acts.ts";
+import type { JustRead } from "../journal/just-read.ts";
 import type { ExecutionDeps } from "../run/execution-deps.ts";
 import type { RunRow } from "../types.ts";
 import type { ClaimSettings } from "./claim-meta.ts";
@@ -25,6 +26,7 @@ export interface WorkerDeps {
   readonly execution: ExecutionDeps;
   readonly acts: Acts;
   readonly family: FamilyLinks;
+  readonly justRead: JustRead;
   readonly queues: QueueGate;
   readonly workflows: ReadonlyMap<string, Workflow>;
   readonly settings: WorkerSettings;

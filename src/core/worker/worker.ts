@@ -411,8 +411,9 @@ export class Worker {
   /** The run's state, or why it may not continue; `undefined` when the store didn't answer. */
   async #load(row: RunRow, { keyless }: ExecuteOptions): Promise<RunState | HoldfastError | undefined> {
     const { store, values, ports, time, engine } = this.#deps.execution;
+    const read = this.#deps.justRead.take(row.id);
     try {
-      const loaded = await restoreRun(store, values, row, this.#deps.settings.recovery, MOST_KEPT);
+      const loaded = await restoreRun({ store, values, read }, row, this.#deps.settings.recovery, MOST_KEPT);
       const isForeign = loaded instanceof RunState && isUnaccepted(loaded.facts);
       return isForeign ? foreignProblem(row.id) : loaded;
     } catch (error) {

@@ -9,6 +9,7 @@ import { dropped } from "../../journal/journal.ts";
 import { loadRun } from "../../journal/load.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { labelsOf, remarks } from "../../journal/positions.ts";
+import type { RowFold } from "../../journal/row-fold.ts";
 import type { RunState } from "../../journal/state.ts";
 import { stateDigest, viewState } from "../../journal/state-view.ts";
 import { doneIn } from "../../journal/step-log.ts";
@@ -132,9 +133,14 @@ export interface DecisionMade extends Decision {
 type Reader = Pick<EngineParts, "store" | "values">;
 
 /** The state at a position; throws when retention has dropped parts of it. */
-export async function stateAt({ store, values }: Reader, row: RunRow, seq: number): Promise<RunState> {
+export async function stateAt(
+  { store, values }: Reader,
+  row: RunRow,
+  seq: number,
+  fold?: RowFold,
+): Promise<RunState> {
   if (row.prunedAt !== null) throw dropped(row.id, seq);
-  return loadRun(store, values, row, seq);
+  return loadRun(store, values, row, seq, { fold });
 }
 
 export async function viewAt(

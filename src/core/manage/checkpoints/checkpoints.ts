@@ -10,8 +10,9 @@ import type { EventKind, JournalEvent } from "../../journal/events.ts";
 import { dropped } from "../../journal/journal.ts";
 import { actOn, type EngineParts } from "../../journal/parts.ts";
 import { labelsOf, type Remarks, readRow, remarks, resolve } from "../../journal/positions.ts";
+import { RowFold } from "../../journal/row-fold.ts";
 import { checkSeen } from "../../journal/seen-position.ts";
-import { viewLoops } from "../../journal/state-view.ts";
+import { viewLoops, viewState } from "../../journal/state-view.ts";
 import { checkLimit } from "../../store/query.ts";
 import type { RunRow, StateView } from "../../types.ts";
 import {
@@ -203,6 +204,19 @@ export class Checkpoints {
   async state(address: string): Promise<StateView> {
     const { row, seq } = await findCheckpoint(this.#parts, address);
     return (await viewAt(this.#parts, row, seq)).view;
+  }
+
+  /**
+   * Like `state`, for a program that resumes the run at once: the worker of this process continues with what was read
+   * here, if this is the newest position, and doesn't read it again. Don't change what it returns.
+   */
+  async stateToContinue(address: string): Promise<StateView> {
+    const { row, seq } = await findCheckpoint(this.#parts, address);
+    const fold = new RowFold(row);
+    const state = await stateAt(this.#parts, row, seq, fold);
+    const view = await viewState(this.#parts.values, row.id, state);
+    if (seq === row.seq) this.#parts.justRead.hold({ row, state, fold });
+    return view;
   }
 
   /** Equal for equal states of any run. */

@@ -6,6 +6,7 @@ import { AnswerSchemas } from "../../answer-schemas.ts";
 import { systemIds } from "../../ids.ts";
 import { Acts } from "../../journal/acts.ts";
 import { Folds } from "../../journal/folds.ts";
+import { JustRead } from "../../journal/just-read.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { RunLogs } from "../../journal/run-logs.ts";
 import { Values } from "../../journal/values.ts";
@@ -34,6 +35,7 @@ function partsOf({ clock, store }: Lab, logged: string[] = []): EngineParts {
     acts: new Acts(store, new CommitQueue(store, ports, options), time),
     values,
     folds: new Folds(store, values),
+    justRead: new JustRead(),
     ports,
     time,
     workflows: new Map(),
