@@ -98,13 +98,14 @@ describe("patches", () => {
     expect(state).toEqual({ set: new Set([{ a: 1 }]), map: new Map([[{ k: 1 }, { n: 1 }]]) });
   });
 
-  it("reach no prototype", () => {
+  it("reach no prototype, and no place that isn't there", () => {
     for (const path of [
       ["__proto__", "x"],
       ["a", "__proto__", "x"],
       ["constructor", "prototype", "x"],
+      ["b", "x"],
     ])
-      expect(() => applyPatches({ a: {} }, [["add", path, 1]])).toThrow();
+      expect(() => applyPatches({ a: {} }, [["add", path, 1]])).toThrow(/place that its state doesn't have/);
     expect(({} as { x?: unknown }).x).toBeUndefined();
   });
 

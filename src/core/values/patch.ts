@@ -1,4 +1,4 @@
-import { apply, create, current, type Patches } from "mutative";
+import { create, current } from "mutative";
 import { HoldfastError } from "../errors.ts";
 import { encode } from "./codec.ts";
 import { forbidden } from "./decode.ts";
@@ -55,37 +55,32 @@ export class PatchedState<S extends object> {
 
   take(patches: readonly StatePatch[]): this {
     for (const patch of patches) {
-      const [, path] = patch;
-      const holder = path.length > 0 ? this.#holderOf(path) : undefined;
-      if (holder) change(holder, patch, keyIn(holder, path.at(-1) as Key));
-      else this.#draft(patch);
+      const [, path, value] = patch;
+      const holder = this.#holderOf(path);
+      if (path.length > 0) change(holder, patch, keyIn(holder, path.at(-1) as Key));
+      else this.#state = value as S;
     }
     return this;
   }
 
-  /** The whole state is replaced, or something inside of an element of a set. */
-  #draft([op, path, value]: StatePatch): void {
-    this.#state = apply(this.#state, [{ op, path: [...path], value }] as Patches<true>) as S;
-    this.#own = new WeakSet();
-  }
-
   /** A copy of what has the place of a change, and of everything around it. */
-  #holderOf(path: readonly Key[]): Holder | undefined {
+  #holderOf(path: readonly Key[]): Holder {
     let holder = this.#owned(this.#state);
-    if (holder) this.#state = holder as unknown as S;
-    for (const key of path.slice(0, -1)) {
-      const child = holder && this.#owned(childOf(holder, keyIn(holder, key)));
-      if (holder && child) put(holder, keyIn(holder, key), child);
+    this.#state = holder as unknown as S;
+    for (const part of path.slice(0, -1)) {
+      const key = keyIn(holder, part);
+      const before = childOf(holder, key);
+      const child = this.#owned(before);
+      if (child !== before) exchange(holder, key, before, child);
       holder = child;
     }
     return holder;
   }
 
-  #owned(value: unknown): Holder | undefined {
-    if (typeof value !== "object" || value === null) return undefined;
-    if (this.#own.has(value)) return value as Holder;
+  #owned(value: unknown): Holder {
+    if (typeof value === "object" && value !== null && this.#own.has(value)) return value as Holder;
     const copy = copyOf(value);
-    if (copy) this.#own.add(copy);
+    this.#own.add(copy);
     return copy;
   }
 }
@@ -93,11 +88,13 @@ export class PatchedState<S extends object> {
 type Key = StatePatch[1][number];
 type Holder = Map<unknown, unknown> | Set<unknown> | unknown[] | Record<Key, unknown>;
 
-function copyOf(value: object): Holder | undefined {
+function copyOf(value: unknown): Holder {
   if (Array.isArray(value)) return value.slice();
   if (value instanceof Map) return new Map(value);
   if (value instanceof Set) return new Set(value);
-  return Object.getPrototypeOf(value) === Object.prototype ? { ...value } : undefined;
+  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype)
+    throw misplaced();
+  return { ...value };
 }
 
 function change(holder: Holder, [op, , value]: StatePatch, key: Key): void {
@@ -112,15 +109,24 @@ function change(holder: Holder, [op, , value]: StatePatch, key: Key): void {
 function put(holder: Holder, key: Key, value: unknown): void {
   if (holder instanceof Map) holder.set(key, value);
   else if (holder instanceof Set) holder.add(value);
-  else if (typeof key === "string" && forbidden(key))
-    throw new HoldfastError("HF-3011", { problem: NO_PLACE });
+  else if (typeof key === "string" && forbidden(key)) throw misplaced();
   else (holder as Record<Key, unknown>)[key] = value;
 }
 
-const NO_PLACE = "a change in it is at a place that no state has";
+/** An element of a set keeps its place. */
+function exchange(holder: Holder, key: Key, before: unknown, child: Holder): void {
+  if (!(holder instanceof Set)) return put(holder, key, child);
+  const all = [...holder];
+  holder.clear();
+  for (const one of all) holder.add(one === before ? child : one);
+}
+
+const misplaced = (): HoldfastError =>
+  new HoldfastError("HF-3011", { problem: "a change in it is at a place that its state doesn't have" });
 
 function childOf(holder: Holder, key: Key): unknown {
   if (holder instanceof Map) return holder.get(key);
+  if (holder instanceof Set) return [...holder][Number(key)];
   return Object.hasOwn(holder, key) ? (holder as Record<Key, unknown>)[key] : undefined;
 }
 
