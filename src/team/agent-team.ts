@@ -1,11 +1,12 @@
 import { checkKeys, keysOf } from "../core/check-options.ts";
 import type { Context, Workflow } from "../core/context.ts";
 import { HoldfastError } from "../core/errors.ts";
+import type { StandardSchema } from "../core/standard-schema.ts";
 import { workflow } from "../core/workflow.ts";
 import type { Agent, Results } from "./agent.ts";
 import type { AgentInput, AgentResult } from "./agent-work.ts";
 import { agentWorkflow } from "./agent-workflow.ts";
-import { type Analysis, analysisOf, type TeamInput } from "./analysis.ts";
+import { type Analysis, analysisOf, type TeamInput, teamInput } from "./analysis.ts";
 import { agentReason } from "./failure-details.ts";
 import { type ProgressText, progressText } from "./progress.ts";
 import { type AgentTeamOptions, checkAgentTeam, type Stage, type StageGate } from "./team-options.ts";
@@ -48,7 +49,8 @@ export function defineAgentTeam<I>(options: AgentTeamOptions): AgentTeam<I> {
   const children = [...workflows.values()];
   const body = (ctx: Context, given: TeamInput<I>) =>
     new Analyst(ctx, options, stages, workflows, analysisOf(ctx, name, given)).work();
-  return { ...workflow(name, { version, children }, body), agents, stages };
+  const input = teamInput as StandardSchema<TeamInput<I>>;
+  return { ...workflow(name, { version, children, input }, body), agents, stages };
 }
 
 type Settled = { readonly type: string; readonly result: AgentResult } | Failed;

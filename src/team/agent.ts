@@ -164,7 +164,7 @@ const invalid = (agent: string, problem: string): HoldfastError =>
 
 function checkLength(agent: string, what: string, value: unknown, most: number): void {
   const problem = nameProblem(value, most);
-  if (problem !== undefined) throw invalid(agent, `${what} is not valid: ${problem}`);
+  if (problem !== undefined) throw invalid(agent, `${what}: ${problem}`);
 }
 
 function checkSubtasks(agent: string, subtasks: unknown): void {
@@ -179,8 +179,8 @@ function checkSubtasks(agent: string, subtasks: unknown): void {
     checkName(name);
     if (seen.has(name)) throw invalid(agent, `subtask ${name} is there twice`);
     seen.add(name);
-    checkLength(agent, `the deliverable of ${name}`, deliverable, 200);
-    checkLength(agent, `the target of ${name}`, target, 200);
+    checkLength(agent, `the deliverable of subtask ${name}`, deliverable, 200);
+    checkLength(agent, `the target of subtask ${name}`, target, 200);
     checkFunction(`subtasks[${index}].run`, run);
     if (!EFFECTS.includes(effect))
       throw invalid(agent, `the effect of ${name} must be repeatable, keyed or once`);

@@ -204,7 +204,7 @@ describe("a definition that makes no sense is refused", () => {
       "a subtask without a target",
       () => defineAgent({ type: "a", version: "1", subtasks: [{ ...subtask, target: "" }] }),
       "HF-4520",
-      "target of x",
+      "target of subtask x",
     ],
     ["a type that no column holds", () => agent("a".repeat(51), ["x"], () => 1), "HF-4520", "50 characters"],
     [
@@ -322,15 +322,18 @@ describe("a definition that makes no sense is refused", () => {
   });
 
   it.each([
-    {},
-    { stock_ticker: "FAR-TOO-LONG-A-TICKER" },
-    { stock_ticker: "AAPL", analysis_id: "seven" },
-    null,
-  ])("an analysis of %o", async (input) => {
+    [{}, "stock_ticker: It must be a text of at least one character."],
+    [{ stock_ticker: "FAR-TOO-LONG-A-TICKER" }, "stock_ticker: It may have 10 characters, and has 21."],
+    [{ stock_ticker: "AAPL", analysis_id: "seven" }, "analysis_id: It must be a UUID."],
+    [null, "it must be an object with a stock_ticker"],
+  ])("an analysis of %o, and its id stays free", async (input, problem) => {
     const team = defineTeam({ name: "team", agents: [one] });
     const lab = createLab();
     const engine = lab.engine([asWorkflow(team)]);
-    await lab.drive(engine.start(asWorkflow(team), input as never, { id: "r" }));
-    expect((await lab.drive(engine.settled("r"))).error).toContain("The input of team team is not valid");
+    const refused = lab.drive(engine.start(asWorkflow(team), input as never, { id: ID }));
+    await expect(refused).rejects.toThrow(expect.objectContaining({ code: "HF-1042" }));
+    await expect(refused).rejects.toThrow(problem);
+    await lab.drive(engine.start(team, { stock_ticker: "AAPL" }, { id: ID }));
+    expect((await lab.drive(engine.result(ID))) as object).toMatchObject({ status: "completed" });
   });
 });
