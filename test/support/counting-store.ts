@@ -3,7 +3,7 @@ import type { RunRow } from "../../src/core/types.ts";
 
 export interface Counts {
   /** How often each method was called. */
-  readonly calls: Record<string, number>;
+  calls: Record<string, number>;
   /** The number of returned journal entries and rows. */
   entries: number;
   rows: number;

@@ -7,8 +7,6 @@ import { everyRun } from "../store/query.ts";
 import { type AuditLog, type LeafDraft, MOST_LEAVES } from "./log.ts";
 import { parseLeaf } from "./proof/leaf.ts";
 
-const PAGE = 200;
-
 type RunHead = LeafDraft & { readonly run: string; readonly seq: number; readonly head: string };
 
 /**
@@ -38,18 +36,11 @@ interface Found {
 }
 
 /** Runs that have moved, as many as fit into one batch; `null`: the store can't tell. */
-async function changedSince(store: Store, from: string): Promise<Found | null> {
-  const heads = new Map<string, RunHead>();
-  for (let position = from; ; ) {
-    const page = await store.changes?.({ after: position, limit: PAGE });
-    if (!page || page.changes === null) return null;
-    const fresh = new Set(page.changes.map(({ run }) => run.id)).size;
-    if (heads.size > 0 && heads.size + fresh > MOST_LEAVES)
-      return { heads: [...heads.values()], position, hasMore: true };
-    for (const change of page.changes) heads.set(change.run.id, headOf(change));
-    ({ position } = page);
-    if (!page.hasMore) return { heads: [...heads.values()], position, hasMore: false };
-  }
+async function changedSince(store: Store, after: string): Promise<Found | null> {
+  const page = await store.changes?.({ after, isNewest: true, limit: MOST_LEAVES });
+  if (!page || page.changes === null) return null;
+  const { changes, position, hasMore } = page;
+  return { heads: changes.map(headOf), position, hasMore };
 }
 
 const headOf = ({ run, entry }: Change): RunHead => ({

@@ -1,7 +1,7 @@
 import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
-import type { Documents, StoredDocument } from "../store/documents.ts";
+import type { Documents, DocumentWrite, StoredDocument } from "../store/documents.ts";
 import { parseHead } from "./proof/checkpoint.ts";
 import { type Leaf, leafText, originOf, parseLeaf } from "./proof/leaf.ts";
 import { GrowingTree, leafHash } from "./proof/merkle.ts";
@@ -197,21 +197,23 @@ export class AuditLog {
     const { size, parts } = this.#tree;
     const at = await this.#deps.now();
     const head: KeptHead = { size, note, parts, at, ...defined({ position: this.#position ?? undefined }) };
-    const put = { version: this.#deps.newId(), value: JSON.stringify(head) };
-    await this.#documents.write([{ kind: HEADS, key: keyOf(size), expect: null, put }]);
-    const stored = await this.#documents.read(HEADS, keyOf(size));
+    const kept = { version: this.#deps.newId(), value: JSON.stringify(head) };
+    const [isOwn] = await this.#documents.write([
+      { kind: HEADS, key: keyOf(size), expect: null, put: kept },
+      ...(await this.#tipAt(size)),
+    ]);
+    const stored = isOwn === true ? null : await this.#documents.read(HEADS, keyOf(size));
     this.#head = stored ? headIn(stored) : head;
-    await this.#moveTip(size);
     return this.#head;
   }
 
   /** Only a hint where to begin: if it isn't moved, the next process reads a few leaves more. */
-  async #moveTip(size: number): Promise<void> {
+  async #tipAt(size: number): Promise<readonly DocumentWrite[]> {
     const tip = await this.#documents.read(TIP, TIP_KEY);
     const known = tip ? Number((JSON.parse(tip.value) as { size?: unknown }).size) : 0;
-    if (known >= size) return;
+    if (known >= size) return [];
     const put = { version: this.#deps.newId(), value: JSON.stringify({ size }) };
-    await this.#documents.write([{ kind: TIP, key: TIP_KEY, expect: tip?.version ?? null, put }]);
+    return [{ kind: TIP, key: TIP_KEY, expect: tip?.version ?? null, put }];
   }
 
   /** The newest head in the store, whoever has signed it. */

@@ -20,12 +20,13 @@ interface Reading {
   readonly tag: string;
   /** The highest number given so far. */
   readonly last: number;
-  /** The changes with numbers above `from` and up to `to`, in order. */
-  readonly between: (from: number, to: number, limit: number) => readonly Numbered[];
+  /** The changes with numbers above `from` and up to `to`, in order; or only the newest of each run. */
+  readonly between: (from: number, to: number, limit: number, isNewest: boolean) => readonly Numbered[];
 }
 
 /** Answers a question for changes from a list of numbered ones. */
-export function changesFrom({ after, isAgain = false, upTo, limit }: ChangeQuery, reading: Reading): Changes {
+export function changesFrom(query: ChangeQuery, reading: Reading): Changes {
+  const { after, isAgain = false, isNewest = false, upTo, limit } = query;
   checkLimit(limit);
   const { tag, last, between } = reading;
   const now = positionOf(tag, last);
@@ -35,7 +36,7 @@ export function changesFrom({ after, isAgain = false, upTo, limit }: ChangeQuery
   const isKnown = from !== null && to !== null && from <= last;
   if (!isKnown || (upTo !== undefined && to - from > MOST_BEHIND))
     return { changes: null, position: now, hasMore: false };
-  const found = between(isAgain ? from - 1 : from, to, limit + 1);
+  const found = between(isAgain ? from - 1 : from, to, limit + 1, isNewest);
   const changes = found
     .slice(0, limit)
     .map(({ number, change }) => ({ ...change, position: positionOf(tag, number) }));

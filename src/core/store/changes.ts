@@ -12,6 +12,8 @@ export interface ChangeQuery {
   readonly isAgain?: boolean;
   /** Only what was visible at this position, and not from further back than `MOST_BEHIND`. Default: now. */
   readonly upTo?: string;
+  /** True to leave out every change that a later one of the same run follows. */
+  readonly isNewest?: boolean;
   /** The most changes to return. */
   readonly limit: number;
 }

@@ -144,11 +144,13 @@ function reads({
 
 function readingOf({ log, rows }: MemoryRuns) {
   const last = log.at(-1)?.number ?? 0;
-  const between = (from: number, to: number, limit: number): Numbered[] => {
+  const between = (from: number, to: number, limit: number, isNewest: boolean): Numbered[] => {
     const rest = log.slice(log.findLastIndex(({ number }) => number <= from) + 1);
     const isThere = ({ number, change: { run } }: Numbered): boolean =>
       number <= to && rows.get(run.id)?.createdAt === run.createdAt;
-    return rest.filter(isThere).slice(0, limit);
+    const found = rest.filter(isThere);
+    const newest = new Set(new Map(found.map((one) => [one.change.run.id, one])).values());
+    return (isNewest ? found.filter((one) => newest.has(one)) : found).slice(0, limit);
   };
   return { last, between };
 }

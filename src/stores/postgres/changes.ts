@@ -56,7 +56,7 @@ async function isFar(one: Queryable, at: string, from: Place, upTo: string): Pro
 }
 
 /** Always one row at least, so that the snapshot comes with the entries that it shows. */
-function between(at: string, from: Place, end: string | null, { isAgain, limit }: ChangeQuery) {
+function between(at: string, from: Place, end: string | null, { isAgain, isNewest, limit }: ChangeQuery) {
   return statement((bind) => {
     const begin = bind(from.begin, "txid_snapshot");
     const reached = end === null ? "reached.snapshot" : bind(end, "txid_snapshot");
@@ -64,15 +64,16 @@ function between(at: string, from: Place, end: string | null, { isAgain, limit }
       from.entry === undefined
         ? ""
         : `AND (entry.run, entry.seq) ${isAgain ? ">=" : ">"} (${bind(from.entry.run, "bigint")}, ${bind(from.entry.seq, "bigint")})`;
+    const [only, order] = isNewest === true ? ["DISTINCT ON (entry.run)", "DESC"] : ["", "ASC"];
     // Only entries of one run have an order, so this is as good as any, and each run's is right.
     return `SELECT reached.snapshot::text, entry.run, entry.seq, entry.count, entry.head, entry.identity
 FROM (SELECT txid_current_snapshot() AS snapshot) AS reached LEFT JOIN LATERAL (
-  SELECT entry.run, entry.seq, entry.count, entry.head, run.identity
+  SELECT ${only} entry.run, entry.seq, entry.count, entry.head, run.identity
   FROM ${at}journal AS entry JOIN ${at}runs AS run ON run.n = entry.run
   WHERE entry.xact >= txid_snapshot_xmin(${begin}) AND entry.xact < txid_snapshot_xmax(${reached})
     AND NOT txid_visible_in_snapshot(entry.xact, ${begin}) AND txid_visible_in_snapshot(entry.xact, ${reached})
     ${rest}
-  ORDER BY entry.run, entry.seq LIMIT ${bind(limit + 1, "bigint")}
+  ORDER BY entry.run, entry.seq ${order} LIMIT ${bind(limit + 1, "bigint")}
 ) AS entry ON true`;
   });
 }

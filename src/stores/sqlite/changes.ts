@@ -15,11 +15,17 @@ export function changesIn(connection: Connection, query: ChangeQuery): Changes {
   return changesFrom(query, {
     tag: digest(String(history)).slice(0, 8),
     last: Number(last),
-    between: (from, to, limit) => between(connection, from, to, limit),
+    between: (from, to, limit, isNewest) => between(connection, from, to, limit, isNewest),
   });
 }
 
-function between(connection: Connection, from: number, to: number, limit: number): Numbered[] {
+function between(
+  connection: Connection,
+  from: number,
+  to: number,
+  limit: number,
+  isNewest: boolean,
+): Numbered[] {
   const runs = new Map<number, RunIdentity | null>();
   const identity = (n: number): RunIdentity | null => {
     const known = runs.get(n);
@@ -29,7 +35,8 @@ function between(connection: Connection, from: number, to: number, limit: number
     runs.set(n, found);
     return found;
   };
-  const rows = connection.prepare(SQL.changes).all(from, from, to, limit);
+  const text = isNewest ? SQL.newestChanges : SQL.changes;
+  const rows = connection.prepare(text).all(from, from, to, limit);
   return (rows as [number, number, number, number, string][]).flatMap(([number, n, seq, count, head]) => {
     const run = identity(n);
     return run ? [{ number, change: { run, entry: { seq, count, head } } }] : [];

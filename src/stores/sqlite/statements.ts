@@ -71,6 +71,11 @@ export const SQL = {
     (SELECT value FROM meta WHERE key IN ('incarnation', 'history') ORDER BY key))`,
   changes: `SELECT coalesce(written, id), run, seq, count, head FROM journal
     WHERE id > ? AND coalesce(written, id) > ? AND coalesce(written, id) <= ? ORDER BY coalesce(written, id) LIMIT ?`,
+  // Groups numbers first: sorting heads would take twice as long.
+  newestChanges: `SELECT newest.number, entry.run, entry.seq, entry.count, entry.head FROM (
+      SELECT max(coalesce(written, id)) AS number, id FROM journal
+      WHERE id > ? AND coalesce(written, id) > ? AND coalesce(written, id) <= ? GROUP BY run ORDER BY number LIMIT ?
+    ) AS newest JOIN journal AS entry ON entry.id = newest.id ORDER BY newest.number`,
   eraseBlobs: `DELETE FROM run_blobs WHERE run = (${NUMBER})`,
   eraseRun: "DELETE FROM runs WHERE id = ?",
   renew: `UPDATE runs SET claim_until = ? WHERE id = ? AND epoch = ? AND token = ? RETURNING ${ROW}`,

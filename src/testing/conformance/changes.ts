@@ -33,7 +33,7 @@ async function all(store: Asked, query: Omit<ChangeQuery, "limit">, limit: numbe
     assert.ok(changes.length <= limit);
     told.push(...changes);
     if (!hasMore) return told;
-    next = query.upTo === undefined ? { after: position } : { after: position, upTo: query.upTo };
+    next = { ...query, after: position };
   }
 }
 
@@ -105,6 +105,23 @@ export const changes: Behaviour = {
         const own = told.filter(({ run }) => run.id === id).map(({ entry }) => entry.seq);
         assert.deepEqual(own, [1, 2, 4, 5, 6]);
       }
+    }),
+
+    "tell only the newest of each run to whoever asks for that": asked(async (store) => {
+      const start = await now(store);
+      const rows = await three(store);
+      const middle = await now(store);
+      const b = await accepted(store, step(rows[1] as RunRow));
+      await accepted(store, step(b, { drop: { entries: [1, 2], blobs: [] } }));
+      const newest = { after: start, isNewest: true };
+      const whole = await store.changes({ ...newest, limit: 100 });
+      assert.deepEqual(found(whole), ["a@2", "b@5", "c@2"]);
+      assert.deepEqual(whole.changes?.find(({ run }) => run.id === "a")?.entry.head, anEntry(2).head);
+      for (const limit of [1, 2, 3])
+        assert.deepEqual((await all(store, newest, limit)).map(name).sort(), ["a@2", "b@5", "c@2"]);
+      const then = await store.changes({ ...newest, upTo: middle, limit: 9 });
+      assert.deepEqual(found(then), ["a@2", "b@2", "c@2"]);
+      assert.deepEqual(found(await store.changes({ ...newest, after: middle, limit: 9 })), ["b@5"]);
     }),
 
     "are found after a run was erased, and dropped values are none": asked(async (store) => {

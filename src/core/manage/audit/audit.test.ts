@@ -75,6 +75,23 @@ describe("the audit log", () => {
     expect(await callsWith({ audit: { key } })).toEqual(await callsWith({}));
   });
 
+  it("asks the store once for what is new, however much a run has written (U2)", async () => {
+    const clock = createFakeClock();
+    const { store, counts } = countingStore(createMemoryStore({ clock }));
+    const lab = createLab(store, clock);
+    const busy = workflow("busy", async (ctx) => {
+      for (let n = 0; n < 500; n++) await ctx.step(`step-${n}`, () => n);
+    });
+    const engine = lab.engine([flow, busy], { audit: { key, events: 1e9 } });
+    await runs(lab, engine, ["first"]);
+    await engine.audit.anchor();
+    await lab.drive(engine.start(busy, undefined, { id: "a" }));
+    await lab.drive(engine.result("a"));
+    counts.calls = {};
+    await engine.audit.anchor();
+    expect(counts.calls).toEqual({ changes: 1, now: 2 });
+  });
+
   it("signs after 1,000 events, and after 60 s, by itself", async () => {
     const lab = createLab();
     const engine = lab.engine([flow], { audit: { key, events: 20 } });

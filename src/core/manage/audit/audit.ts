@@ -121,7 +121,8 @@ export class Audit implements AuditRecorder {
     this.#recorder = auditRecorder(this.#log);
     const { everyMs = EVERY_MS, events = EVENTS } = options;
     const { clock, logger } = ports;
-    this.#loop = new AuditLoop({ clock, logger, everyMs, events, sign: (isDue) => this.#sign(isDue) });
+    const sign = (isDue: boolean) => this.#sign(isDue);
+    this.#loop = new AuditLoop({ clock, logger, everyMs, events, sign, send: (head) => this.#sent(head) });
   }
 
   /** Records an act in the log; returns its leaf, or `null` in a store that keeps no log. */
@@ -269,13 +270,16 @@ export class Audit implements AuditRecorder {
   }
 
   /** One head is enough for all processes, unless this one has written many events. */
-  async #sign(isDue: boolean): Promise<void> {
+  async #sign(isDue: boolean): Promise<KeptHead | null> {
     if (!isDue) {
       const { everyMs = EVERY_MS } = this.#options;
       const newest = await this.#log.newestHead();
-      if (newest && (await this.#store.now()) - newest.at < everyMs / 2) return;
+      if (newest && (await this.#store.now()) - newest.at < everyMs / 2) return null;
     }
-    const head = await signHead(this.#store, this.#log, this.#signer("audit"));
+    return signHead(this.#store, this.#log, this.#signer("audit"));
+  }
+
+  async #sent(head: KeptHead): Promise<void> {
     for (const { name, error } of await this.#send(head))
       if (error !== undefined)
         this.#ports.logger.warn("the head of the audit log was not anchored", { anchor: name, error });

@@ -1,3 +1,4 @@
+import type { KeptHead } from "../../audit/log.ts";
 import type { Clock } from "../../clock.ts";
 import { HoldfastError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
@@ -7,13 +8,18 @@ export interface AuditLoopDeps {
   readonly logger: Logger;
   readonly everyMs: number;
   readonly events: number;
-  /** Signs what is new and sends it to the anchors; with `isDue` false only if no other process has just done it. */
-  readonly sign: (isDue: boolean) => Promise<void>;
+  /** Signs what is new; with `isDue` false only if no other process has just done it. `null`: there was nothing to do. */
+  readonly sign: (isDue: boolean) => Promise<KeptHead | null>;
+  /** Sends a head to the anchors. */
+  readonly send: (head: KeptHead) => Promise<void>;
 }
+
+/** A head is signed only after this many times what the one before has taken, however many events there are. */
+const REST = 100;
 
 /**
  * Signs heads in the background: after so many events of this process, and after so much time. It counts events in
- * memory, so a step costs nothing more than that.
+ * memory, so a step costs nothing more than that, and a busy process signs less often rather than becoming slower.
  */
 export class AuditLoop {
   readonly #deps: AuditLoopDeps;
@@ -22,6 +28,9 @@ export class AuditLoop {
   #isStopped = false;
   #signing: Promise<void> = Promise.resolve();
   #isWaiting = false;
+  /** When the next head may be signed, by the monotonic clock. */
+  #earliest = 0;
+  #cancelWait: () => void = () => undefined;
   /** Why the last attempt failed. */
   problem: { readonly code: string; readonly message: string } | null = null;
 
@@ -41,11 +50,19 @@ export class AuditLoop {
   /** Called with the number of events that this process has written. */
   heard(events: number): void {
     this.#count += events;
-    if (this.#count < this.#deps.events || this.#cancel === null || this.#isWaiting) return;
+    if (this.#count < this.#deps.events || !this.isStarted || this.#isStopped || this.#isWaiting) return;
     this.#isWaiting = true;
-    this.#deps.clock.defer(() => {
+    const { clock } = this.#deps;
+    const rest = this.#earliest - clock.monotonic();
+    if (rest > 0) this.#cancelWait = clock.setTimer(() => this.#passNow(), rest, { background: true });
+    else clock.defer(() => this.#passNow());
+  }
+
+  #passNow(): void {
+    this.#pass(true);
+    void this.#signing.then(() => {
       this.#isWaiting = false;
-      this.#pass(true);
+      this.heard(0);
     });
   }
 
@@ -69,8 +86,14 @@ export class AuditLoop {
   }
 
   async #sign(isDue: boolean): Promise<void> {
+    const { clock, everyMs, sign, send } = this.#deps;
     try {
-      await this.#deps.sign(isDue);
+      const began = clock.monotonic();
+      const head = await sign(isDue).finally(() => {
+        const now = clock.monotonic();
+        this.#earliest = now + Math.min(REST * (now - began), everyMs);
+      });
+      if (head) await send(head);
       this.problem = null;
     } catch (error) {
       const { code, message } = HoldfastError.is(error) ? error : { code: "unknown", message: String(error) };
@@ -84,6 +107,7 @@ export class AuditLoop {
     const wasStarted = this.#cancel !== null;
     this.#isStopped = true;
     this.#cancel?.();
+    this.#cancelWait();
     await this.#signing;
     if (wasStarted && isLast) await this.#sign(true);
   }

@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { createFakeClock } from "../../../testing/fake-clock.ts";
+import type { KeptHead } from "../../audit/log.ts";
+import { silentLogger } from "../../logger.ts";
+import { AuditLoop } from "./loop.ts";
+
+const head: KeptHead = { size: 1, note: "", parts: [], at: 0 };
+
+/** A loop whose heads take this long to sign and to send. */
+function stage(takes: { readonly sign: number; readonly send: number }) {
+  const clock = createFakeClock();
+  const signed: number[] = [];
+  const wait = (ms: number) => new Promise<void>((resolve) => void clock.setTimer(resolve, ms));
+  const loop = new AuditLoop({
+    clock,
+    logger: silentLogger,
+    everyMs: 60_000,
+    events: 1_000,
+    async sign() {
+      signed.push(clock.monotonic());
+      await wait(takes.sign);
+      return head;
+    },
+    send: () => wait(takes.send),
+  });
+  loop.start();
+  const write = async (ms: number): Promise<void> => {
+    for (let passed = 0; passed < ms; passed += 10) {
+      loop.heard(400);
+      await clock.advance(10);
+    }
+  };
+  return { loop, signed, write, clock };
+}
+
+describe("heads that are signed in the background", () => {
+  it("take no more than a hundredth of the time, however much is written (U2)", async () => {
+    const { signed, write } = stage({ sign: 20, send: 0 });
+    await write(10_000);
+    expect(signed).toEqual([20, 2_040, 4_060, 6_080, 8_100]);
+  });
+
+  it("are signed at least once in a minute, however long one takes", async () => {
+    const { signed, write } = stage({ sign: 5_000, send: 0 });
+    await write(150_000);
+    expect(signed.length).toBeGreaterThanOrEqual(3);
+  });
+
+  it("don't wait because an anchor is slow", async () => {
+    const { signed, write } = stage({ sign: 0, send: 1_000 });
+    await write(3_000);
+    expect(signed.length).toBe(3);
+  });
+
+  it("are no longer waited for once the loop is stopped", async () => {
+    const { loop, signed, clock } = stage({ sign: 20, send: 0 });
+    loop.heard(1_000);
+    await clock.advance(100);
+    loop.heard(1_000);
+    await clock.advance(100);
+    await loop.stop(false);
+    expect(signed).toEqual([0]);
+    expect(clock.pending()).toBe(0);
+  });
+});
