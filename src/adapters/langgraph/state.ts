@@ -136,8 +136,12 @@ export async function stateOf(
   };
 }
 
-const whole = async (value: Prepared): Promise<Stored> =>
-  "whole" in value ? value.whole : ["json", await Promise.all(value.items.map(({ json }) => json))];
+async function whole(value: Prepared): Promise<Stored> {
+  if ("whole" in value) return value.whole;
+  const { items } = value;
+  await Promise.all(items.filter(({ done }) => !done).map(({ json }) => json));
+  return ["json", items.map(({ done }) => done?.json)];
+}
 
 /** The elements of the lists in a state that were saved from here. */
 export type KnownItems = ReadonlyMap<string, readonly Item[]>;

@@ -12,6 +12,8 @@ export interface Item {
   readonly value: unknown;
   readonly copy: unknown;
   readonly json: Promise<unknown>;
+  /** What `json` has resolved to: waiting for each of a thousand elements again takes longer than their checkpoint. */
+  done?: { readonly json: unknown };
 }
 
 /** A channel's value on its way to the journal: whole, or element by element. */
@@ -72,8 +74,12 @@ export class StoredValues {
         const known = before?.[index];
         if (known && known.value === element && isSame(known.copy, element)) return known;
         const json = this.dump(element, what).then(([, data]) => data);
-        json.catch(() => undefined);
-        return { value: element, copy: copyOf(element), json };
+        const item: Item = { value: element, copy: copyOf(element), json };
+        json.then(
+          (data) => void (item.done = { json: data }),
+          () => undefined,
+        );
+        return item;
       }),
     };
   }
