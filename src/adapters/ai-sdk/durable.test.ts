@@ -1,4 +1,4 @@
-import { generateText, hasToolCall, Output, stepCountIs, streamText, ToolLoopAgent, tool } from "ai";
+import { generateText, hasToolCall, stepCountIs, streamText, tool } from "ai";
 import { convertArrayToReadableStream, MockLanguageModelV3 } from "ai/test";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -137,25 +137,6 @@ describe("an AI SDK agent made durable", () => {
     ]);
   });
 
-  it("lets an agent class, structured output and a chosen model be what they are", async () => {
-    const [plain, careful] = [model([call("weather", { city: "Rome" })]), model(say('{"sky":"sun"}'))];
-    const weather = tool({ inputSchema: city, execute: () => "sun" });
-    const { results } = await crashed(async (ctx) => {
-      const settings = durable(ctx, {
-        model: plain,
-        tools: { weather },
-        prepareStep: ({ stepNumber }) => (stepNumber > 0 ? { model: careful } : {}),
-      });
-      const agent = new ToolLoopAgent({
-        ...settings,
-        output: Output.object({ schema: z.object({ sky: z.string() }) }),
-      });
-      return (await agent.generate({ prompt: "?" })).output;
-    });
-    expect(results).toEqual([{ sky: "sun" }, { sky: "sun" }]);
-    expect([plain.doGenerateCalls.length, careful.doGenerateCalls.length]).toEqual([1, 1]);
-  });
-
   it("gives a tool the same idempotency key on every attempt", async () => {
     const keys: (string | undefined)[] = [];
     const pay = tool({
@@ -238,17 +219,6 @@ describe("an AI SDK agent made durable", () => {
     });
     expect(run).toMatchObject({ status: "failed", error: "The licence has expired." });
     expect(asked.doGenerateCalls).toHaveLength(1);
-  });
-
-  it("tells the model of arguments that do not fit and of tools that do not exist, without a step", async () => {
-    const asked = model([call("weather", { town: 1 })], [call("nothing", {})], say("I give up."));
-    const weather = tool({ inputSchema: city, execute: () => "sun" });
-    const { lab, output } = await rested(async (ctx) => {
-      const agent = durable(ctx, { model: asked, tools: { weather } });
-      return (await generateText({ ...agent, prompt: "?", stopWhen: stepCountIs(5) })).text;
-    });
-    expect(output).toBe("I give up.");
-    expect(await stepsOf(lab)).toEqual(["ai.1.model", "ai.2.model", "ai.3.model"]);
   });
 
   it("tries a model again that fails before it answers, and the wait is the run's", async () => {

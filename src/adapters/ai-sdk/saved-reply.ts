@@ -68,7 +68,6 @@ export async function collect(
     each(part);
     const text = /^(text|reasoning)-(start|delta|end)$/.exec(part.type);
     if (text) takeText(part, String(text[1]), open, content);
-    else if (WHOLE.has(part.type)) content.push(part as unknown as ContentPart);
     else if (part.type === "stream-start") facts["warnings"] = part["warnings"];
     else if (part.type === "response-metadata")
       facts["response"] = { ...(facts["response"] as object), ...part };
@@ -76,14 +75,17 @@ export async function collect(
       isFinished = true;
       const { finishReason, usage, providerMetadata } = part as Partial<SavedReply>;
       Object.assign(facts, { finishReason, usage, providerMetadata });
-    }
+    } else if (!FRAMES.test(part.type)) content.push(part as unknown as ContentPart);
   }
   if (!isFinished) throw new TypeError("The model's stream ended before it was finished.");
   return savedReply({ ...facts, content });
 }
 
-/** Parts that come whole in a stream as in an answer. The deltas of a tool's input are repeated in its call. */
-const WHOLE = new Set(["tool-call", "tool-result", "tool-approval-request", "file", "source"]);
+/**
+ * What only a stream has; all else is part of the answer, also of kinds that the SDK has today or will have. The pieces of
+ * a tool's input are repeated in its call.
+ */
+const FRAMES = /^(tool-input-(start|delta|end)|raw|ping)$/;
 
 type OpenText = { type: string; text: string; providerMetadata?: unknown };
 
