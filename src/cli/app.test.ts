@@ -23,6 +23,12 @@ describe("the command line", () => {
     expect(stderr.split("\n")[0]).toMatch(/HF-4301$/);
   });
 
+  it("guesses at no command that is far from the one typed", async () => {
+    const { code, stderr } = await folder.run("why first");
+    expect(code).toBe(2);
+    expect(stderr).toContain("Fix   All commands: holdfast --help\n");
+  });
+
   it("finds a command that was named without its group (C9)", async () => {
     for (const [typed, meant] of [
       ["prune --keep 2", "checkpoints prune"],

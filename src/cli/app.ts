@@ -1,6 +1,6 @@
 import { type CommanderError, Command as Parser } from "commander";
 import { HoldfastError } from "../core/errors.ts";
-import { nearest } from "../core/nearest.ts";
+import { didYouMean } from "../core/nearest.ts";
 import { packageVersion } from "../testing/package-files.ts";
 import { admit } from "./admission.ts";
 import { asGiven } from "./as-given.ts";
@@ -60,9 +60,15 @@ async function find(verb: string): Promise<Listed> {
   if (verb.startsWith("-"))
     throw usage(`${verb} is not an option of holdfast`, "A command comes first.", "holdfast --help");
   const known = catalog.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
-  const meant = (await belowGroup(verb)) ?? nearest(verb, known);
-  throw new HoldfastError("HF-4301", { name: verb, meant });
+  const below = await belowGroup(verb);
+  throw noCommand(verb, below === undefined ? didYouMean(verb, known, ...COMMAND) : `holdfast ${below}\n`);
 }
+
+/** A guess at a command is a line of its own, to be copied. */
+const COMMAND = ["holdfast ", "\n"] as const;
+
+const noCommand = (name: string, meant: string): HoldfastError =>
+  new HoldfastError("HF-4301", { name, meant });
 
 /** The full name of the command that has this name in a group, such as `checkpoints prune`. */
 async function belowGroup(verb: string): Promise<string | undefined> {
@@ -95,10 +101,7 @@ function choose(found: Command | CommandGroup, { name }: Listed, words: readonly
   if (command && isNamed) return { command, path: `${name} ${named}`, args: words.toSpliced(at, 1) };
   if (command && named === undefined) return { command, path: `${name} ${command.name}`, args: words };
   if (named !== undefined)
-    throw new HoldfastError("HF-4301", {
-      name: `${name} ${named}`,
-      meant: `${name} ${nearest(named, below)}`,
-    });
+    throw noCommand(`${name} ${named}`, didYouMean(named, below, `holdfast ${name} `, "\n"));
   return { command: undefined, path: name, args: words };
 }
 

@@ -67,6 +67,10 @@ describe("checks of options", () => {
       option: "stauts",
       problem: "there is no such filter (did you mean status?)",
     });
+    expect(refusal(() => checkKeys({ mode: 1 }, ["status", "labels"]))).toEqual({
+      option: "mode",
+      problem: "there is no such option; known are labels, status",
+    });
     expect(refusal(() => checkKeys({ status: 1 }, ["status"]))).toEqual({ passed: undefined });
   });
 });

@@ -1,6 +1,6 @@
 /** Every check of an option, so that the same mistake is refused with the same words: HF-1003 names the option and what it takes. */
 import { HoldfastError } from "./errors.ts";
-import { nearest } from "./nearest.ts";
+import { didYouMean } from "./nearest.ts";
 
 export const badOption = (option: string, problem: string): HoldfastError =>
   new HoldfastError("HF-1003", { option, problem });
@@ -97,6 +97,7 @@ export function checkKeys(given: unknown, known: readonly string[], within?: str
   const wrong = Object.keys(given).find((key) => !known.includes(key));
   if (wrong === undefined) return;
   const shown = wrong.slice(0, 80);
-  const problem = `there is no such ${noun} (did you mean ${nearest(wrong, known)}?)`;
+  const meant = didYouMean(wrong, known, " (did you mean ", "?)");
+  const problem = `there is no such ${noun}${meant || `; known are ${[...known].sort().join(", ")}`}`;
   throw badOption(within === undefined ? shown : `${within}.${shown}`, problem);
 }

@@ -2,7 +2,7 @@ import { isRecord } from "./check-options.ts";
 import { HoldfastError } from "./errors.ts";
 import { isUuid } from "./ids.ts";
 import { nameProblem } from "./names.ts";
-import { nearest } from "./nearest.ts";
+import { didYouMean } from "./nearest.ts";
 
 /**
  * Records: rows and files for people and programs that read a store with its own tools. A record is the projection of
@@ -218,8 +218,8 @@ function checkRow(table: RecordTable, row: RecordRow): RecordRow {
   const columns = COLUMNS[table];
   const unknown = Object.keys(row).find((name) => !Object.hasOwn(columns, name));
   if (unknown !== undefined) {
-    const likely = nearest(unknown, Object.keys(columns));
-    throw refused(table, unknown.slice(0, 80), `is not a column of it (did you mean ${likely}?)`);
+    const likely = didYouMean(unknown, Object.keys(columns), " (did you mean ", "?)");
+    throw refused(table, unknown.slice(0, 80), `is not a column of it${likely}`);
   }
   const complete: Record<string, unknown> = {};
   for (const [name, column] of Object.entries(columns)) {

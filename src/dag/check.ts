@@ -1,7 +1,7 @@
 import { isRecord } from "../core/check-options.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { checkName } from "../core/names.ts";
-import { nearest } from "../core/nearest.ts";
+import { didYouMean } from "../core/nearest.ts";
 import type { Effect } from "../core/types.ts";
 import type { DAGTask } from "./types.ts";
 
@@ -71,8 +71,10 @@ function checkParts(
 ): void {
   const known = Object.keys(KEYS) as (keyof DAGTask)[];
   const unknown = Object.keys(given).find((key) => !known.some((one) => one === key));
-  if (unknown !== undefined)
-    throw badTask(task, `there is no key ${unknown.slice(0, 80)} (did you mean ${nearest(unknown, known)}?)`);
+  if (unknown !== undefined) {
+    const meant = didYouMean(unknown, known, " (did you mean ", "?)");
+    throw badTask(task, `there is no key ${unknown.slice(0, 80)}${meant}`);
+  }
   for (const key of known) {
     const problem = problemOf(key);
     if (problem !== undefined) throw badTask(task, problem);

@@ -1,6 +1,6 @@
 import { isRecord } from "../core/check-options.ts";
 import { HoldfastError } from "../core/errors.ts";
-import { nearest } from "../core/nearest.ts";
+import { didYouMean } from "../core/nearest.ts";
 import { checkChange, checkTask } from "./check.ts";
 import { validateDag } from "./graph.ts";
 import type { DAGCommand, DAGStructure } from "./types.ts";
@@ -40,7 +40,7 @@ export function checkCommand(given: unknown): DAGCommand {
       ? COMMANDS[type as DAGCommand["type"]]
       : undefined;
   if (!checks) {
-    const likely = typeof type === "string" ? ` Did you mean ${nearest(type, TYPES)}?` : "";
+    const likely = typeof type === "string" ? didYouMean(type, TYPES) : "";
     throw refused(`there is no command ${String(type).slice(0, 80)}.${likely}`);
   }
   const unknown = Object.keys(given).find(

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../core/errors.ts";
-import { nearest } from "../core/nearest.ts";
+import { didYouMean } from "../core/nearest.ts";
 import { append, checkDependency, cycleFrom, dependenciesOf, tasksOf } from "./graph.ts";
 import type { DAGStructure, DAGTask } from "./types.ts";
 
@@ -53,7 +53,7 @@ export class Plan {
   task(id: string): DAGTask {
     const task = this.#tasks.get(id);
     if (task) return task;
-    const likely = this.#tasks.size === 0 ? "" : ` Did you mean ${nearest(id, [...this.#tasks.keys()])}?`;
+    const likely = didYouMean(id, this.#tasks.keys());
     throw new HoldfastError("HF-4559", { task: id.slice(0, 128), likely });
   }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { HoldfastError } from "../core/errors.ts";
-import { nearest } from "../core/nearest.ts";
+import { didYouMean } from "../core/nearest.ts";
 import { parseJson } from "../core/values/bounded-json.ts";
 import { ParseBudget } from "../core/values/parse-budget.ts";
 import type { Declared } from "./contract/declare.ts";
@@ -25,8 +25,7 @@ function inWords(issue: z.core.$ZodIssue, shape: z.ZodType): string {
     const names = issue.keys.map((key) => (/^[\w.-]{1,60}$/.test(key) ? key : "a name that is not valid"));
     const [name = "", ...others] = names;
     const known = place === "" && shape instanceof z.ZodObject ? Object.keys(shape.shape) : [];
-    const isGuess = others.length === 0 && known.length > 0;
-    const meant = isGuess ? ` (did you mean ${nearest(name, known)}?)` : "";
+    const meant = others.length === 0 ? didYouMean(name, known, " (did you mean ", "?)") : "";
     return `${place === "" ? "" : `${place}: `}unknown ${names.join(", ")}${meant}`;
   }
   if (place !== "" && issue.message.endsWith("received undefined")) return `${place} is missing`;

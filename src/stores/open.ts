@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { badOption, checkMethod, checkText } from "../core/check-options.ts";
 import { type Logger, silentLogger } from "../core/logger.ts";
-import { nearest } from "../core/nearest.ts";
+import { didYouMean } from "../core/nearest.ts";
 import type { Store } from "../core/store/contract.ts";
 import { checkOptions } from "./options.ts";
 
@@ -87,8 +87,8 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
   const name = scheme.toLowerCase();
   if (Object.hasOwn(OPENERS, name)) return (OPENERS[name] as Opener)(url, logger);
   // Names only the scheme: the rest may contain a password.
-  const meant = `did you mean ${nearest(name, known)}:`;
-  throw invalid(`there is no store ${scheme.slice(0, 40)}:; known are ${listed(known)}; ${meant}`);
+  const meant = didYouMean(name, known, "; did you mean ", ":");
+  throw invalid(`there is no store ${scheme.slice(0, 40)}:; known are ${listed(known)}${meant}`);
 }
 
 /** The path after the scheme: as it is, or with three slashes as in a URL. */

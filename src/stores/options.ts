@@ -1,5 +1,5 @@
 import { badOption } from "../core/check-options.ts";
-import { nearest } from "../core/nearest.ts";
+import { didYouMean } from "../core/nearest.ts";
 
 /** Refuses unknown options: a misspelled one could silently open a different store. */
 export function checkOptions(open: string, given: unknown, known: readonly string[]): void {
@@ -8,7 +8,7 @@ export function checkOptions(open: string, given: unknown, known: readonly strin
     throw badOption("options", `it must be an object, as in ${example}`);
   for (const key of Object.keys(given)) {
     if (known.includes(key)) continue;
-    const problem = `${open} has no such option; did you mean ${nearest(key, known)}? It knows ${known.join(", ")}`;
+    const problem = `${open} has no such option${didYouMean(key, known, "; did you mean ") || "."} It knows ${known.join(", ")}`;
     throw badOption(key.slice(0, 40), problem);
   }
 }

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../core/errors.ts";
-import { nearest } from "../core/nearest.ts";
+import { didYouMean } from "../core/nearest.ts";
 import { exactNumber } from "../core/values/exact-number.ts";
 import { fromJson } from "./output.ts";
 import { type FieldType, type InputField, isOfType } from "./schema/fields.ts";
@@ -33,7 +33,11 @@ export function parseInputs(
   const known = Object.keys(fields);
   const unknown = Object.keys(given).find((name) => known.length > 0 && !known.includes(name));
   if (unknown !== undefined)
-    throw refused(unknown, "there is no input of this name", `Did you mean ${nearest(unknown, known)}?`);
+    throw refused(
+      unknown,
+      "there is no input of this name",
+      didYouMean(unknown, known, "Did you mean ") || `Known are ${known.join(", ")}.`,
+    );
   if (known.length === 0) return { ...given };
   return Object.fromEntries(
     known.map((name) => [name, inputOf(name, fields[name] as InputField, given[name])]),

@@ -1,5 +1,4 @@
 import { checkParts } from "../core/check-options.ts";
-import { nearest } from "../core/nearest.ts";
 
 /** An error or a warning in a workflow file. Lines and columns count from 1. */
 export interface Problem {
@@ -105,27 +104,6 @@ export class Positions {
     }
     return this.#start;
   }
-}
-
-const MOST_COMPARED = 100;
-
-/** Returns `Did you mean x?` when a known word is similar. */
-export function didYouMean(word: string, known: Iterable<string>): string {
-  // A name is rarely mistyped by more than a few letters, and comparing takes time with the length of both.
-  const near = [...known].filter((one) => one.length < 64 && Math.abs(one.length - word.length) < 8);
-  const meant = near.length === 0 ? "" : nearest(word, near.slice(0, MOST_COMPARED));
-  return alike(word, meant) ? ` Did you mean ${meant}?` : "";
-}
-
-/** True when at least half of the letters match: even the nearest word may be far off. */
-function alike(word: string, other: string): boolean {
-  const left = Array.from(other.toLowerCase());
-  const common = Array.from(word.toLowerCase()).filter((letter) => {
-    const at = left.indexOf(letter);
-    if (at >= 0) left.splice(at, 1);
-    return at >= 0;
-  });
-  return common.length * 2 >= Math.max(word.length, other.length);
 }
 
 export const inOrder = (problems: readonly Problem[]): Problem[] =>

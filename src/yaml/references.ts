@@ -1,5 +1,6 @@
+import { didYouMean } from "../core/nearest.ts";
 import type { Unit } from "./graph.ts";
-import { didYouMean, type Path, type Problems } from "./problems.ts";
+import type { Path, Problems } from "./problems.ts";
 import type { AnyAgent, Route } from "./schema/agents.ts";
 import type { WorkflowFile } from "./schema/workflow.ts";
 import { analyse } from "./template/analyse.ts";

@@ -1,9 +1,10 @@
 import { HoldfastError } from "../core/errors.ts";
 import { checkName } from "../core/names.ts";
+import { didYouMean } from "../core/nearest.ts";
 import { blockSettings, checkpointSettings } from "./checkpoint.ts";
 import { WAIT_RULE, waitMs } from "./duration.ts";
 import { END, endingUnits, reachableFrom, type Unit, unitsOf } from "./graph.ts";
-import { didYouMean, type Path, type Problems } from "./problems.ts";
+import type { Path, Problems } from "./problems.ts";
 import { checkReferences } from "./references.ts";
 import type { AnyAgent } from "./schema/agents.ts";
 import type { WorkflowFile } from "./schema/workflow.ts";

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { nearest } from "../../core/nearest.ts";
+import { didYouMean } from "../../core/nearest.ts";
 import { type ConfigInput, configSchema } from "./schema.ts";
 
 /** The problems of a configuration, one sentence each. */
@@ -15,8 +15,8 @@ function explain(issue: Issue): string[] {
   const path = issue.path.map(String);
   if (issue.code === "unrecognized_keys")
     return issue.keys.map((key) => {
-      const meant = nearest(key, knownKeys(path));
-      return `${[...path, key].join(".")} is unknown; did you mean ${[...path, meant].join(".")}?`;
+      const before = `; did you mean ${path.map((part) => `${part}.`).join("")}`;
+      return `${[...path, key].join(".")} is unknown${didYouMean(key, knownKeys(path), before)}`;
     });
   if (issue.code === "invalid_union") return [alternative(issue, path)];
   const where = path.length === 0 ? "it" : path.join(".");

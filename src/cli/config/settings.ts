@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, extname, join, relative, resolve } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
-import { nearest } from "../../core/nearest.ts";
+import { didYouMean } from "../../core/nearest.ts";
 import type { Globals } from "../globals.ts";
 import type { Host } from "../host.ts";
 import { loadModule, messageOf, noFile } from "../modules.ts";
@@ -94,7 +94,7 @@ function chosen(profiles: NonNullable<ConfigInput["profiles"]>, name: string, fi
   const found = profiles[name];
   if (found) return found;
   const names = Object.keys(profiles);
-  const meant = names.length === 0 ? "It has none." : `Did you mean ${nearest(name, names)}?`;
+  const meant = names.length === 0 ? "It has none." : `It has ${names.join(", ")}.${didYouMean(name, names)}`;
   throw new HoldfastError("HF-4305", {
     problems: `there is no profile ${name}. ${meant}`,
     source: file ?? "no file",

@@ -186,7 +186,7 @@ export const fileErrors = entries({
     what: "There is no command {name}.",
     why: "This version of Holdfast doesn't have it.",
     safe: UNCHANGED,
-    fix: "holdfast {meant}\nAll commands: holdfast --help",
+    fix: "{meant}All commands: holdfast --help",
   },
   "HF-4302": {
     what: "{address} matches more than one run.",

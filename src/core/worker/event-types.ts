@@ -1,6 +1,6 @@
 import { badOption } from "../check-options.ts";
 import type { EventKind } from "../journal/events.ts";
-import { nearest } from "../nearest.ts";
+import { didYouMean } from "../nearest.ts";
 
 interface JournaledEvent<K extends EventKind> {
   readonly type: K;
@@ -142,6 +142,6 @@ const TYPES: Readonly<Record<EngineEventType, true>> = {
 export function checkEventType(type: unknown): void {
   const known = Object.keys(TYPES);
   if (typeof type === "string" && known.includes(type)) return;
-  const meant = typeof type === "string" ? `. Did you mean ${nearest(type, known)}?` : "";
+  const meant = typeof type === "string" ? didYouMean(type, known, ". Did you mean ") : "";
   throw badOption("type", `there is no event of this name${meant}`);
 }

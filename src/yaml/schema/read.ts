@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import { didYouMean, type Path, type Problems } from "../problems.ts";
+import { didYouMean } from "../../core/nearest.ts";
+import type { Path, Problems } from "../problems.ts";
 import { AGENT_TYPES, type AgentType } from "./agents.ts";
 import { agentsOf, refuseUnsupported } from "./unsupported.ts";
 import { type WorkflowFile, workflowFile } from "./workflow.ts";

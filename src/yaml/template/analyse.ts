@@ -1,4 +1,4 @@
-import { didYouMean } from "../problems.ts";
+import { didYouMean } from "../../core/nearest.ts";
 import type { Arguments, Expression, Link, Parameter, Path, Statement, Target } from "./ast.ts";
 import { argumentProblem } from "./filters/filter.ts";
 import { FILTER_NAMES, findFilter, LEFT_OUT } from "./filters/index.ts";

@@ -1,5 +1,5 @@
 import { isPrototypeKey } from "../../core/names.ts";
-import { nearest } from "../../core/nearest.ts";
+import { didYouMean } from "../../core/nearest.ts";
 import { amount, Float, floatText, isNumber } from "./numbers.ts";
 import { TemplateProblem } from "./problem.ts";
 
@@ -20,7 +20,9 @@ export function need(value: unknown): unknown {
   if (!(value instanceof Missing) || value.isBlank) return value;
   const [last, known] = [value.path.split(".").at(-1) ?? "", value.known.slice(0, 20)];
   const meant =
-    known.length > 0 ? `; did you mean ${nearest(last, known)}? Known here: ${known.join(", ")}` : "";
+    known.length > 0
+      ? `${didYouMean(last, known, "; did you mean ") || "."} Known here: ${known.join(", ")}`
+      : "";
   throw new TemplateProblem(`${value.path.slice(0, 200)} is not defined${meant}`);
 }
 

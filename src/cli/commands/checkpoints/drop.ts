@@ -4,7 +4,7 @@ import { HoldfastError } from "../../../core/errors.ts";
 import type { Act } from "../../../core/journal/act.ts";
 import { RETENTION_PRESETS, type RetentionPolicy } from "../../../core/manage/retention/policy.ts";
 import type { RetentionReport } from "../../../core/manage/retention/report.ts";
-import { nearest } from "../../../core/nearest.ts";
+import { didYouMean } from "../../../core/nearest.ts";
 import { everyRun } from "../../../core/store/query.ts";
 import { defineCommand } from "../../command.ts";
 import { engineSettings } from "../../config/engine-settings.ts";
@@ -75,7 +75,7 @@ export const clear = defineCommand({
 
 async function noWorkflow(context: CommandContext<unknown>, workflow: string): Promise<HoldfastError> {
   const recent = (await (await context.store()).list({ limit: 200 })).runs.map((run) => run.workflow);
-  const meant = recent.length === 0 ? "" : ` (did you mean ${nearest(workflow, recent)}?)`;
+  const meant = didYouMean(workflow, recent, " (did you mean ", "?)");
   return new HoldfastError("HF-4303", { address: `${workflow}${meant}`, store: context.where });
 }
 

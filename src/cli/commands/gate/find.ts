@@ -2,7 +2,7 @@ import type { OpenGate } from "../../../core/control/decisions.ts";
 import type { Engine } from "../../../core/engine/engine.ts";
 import { HoldfastError } from "../../../core/errors.ts";
 import { endsIn } from "../../../core/keys.ts";
-import { nearest } from "../../../core/nearest.ts";
+import { didYouMean } from "../../../core/nearest.ts";
 import { everyRun } from "../../../core/store/query.ts";
 import type { RunRow } from "../../../core/types.ts";
 import { splitAddress } from "../../addresses.ts";
@@ -53,7 +53,9 @@ async function gateOfRun(
     if (!HoldfastError.is(error, "HF-4303")) throw error;
     throw none(
       text,
-      known.length === 0 ? "No run waits at a gate." : `The closest name is ${nearest(text, known)}.`,
+      known.length === 0
+        ? "No run waits at a gate."
+        : `Gates wait for an answer in other runs.${didYouMean(text, known)}`,
     );
   });
   const gates = await engine.gates(row.id);

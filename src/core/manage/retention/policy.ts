@@ -11,7 +11,7 @@ import {
 import { defined } from "../../defined.ts";
 import type { Act } from "../../journal/act.ts";
 import type { Keep } from "../../journal/events.ts";
-import { nearest } from "../../nearest.ts";
+import { didYouMean } from "../../nearest.ts";
 import type { Archive } from "./archive.ts";
 
 /** Milliseconds, or a number with a unit: `"30m"`, `"12h"`, `"7d"`. */
@@ -208,7 +208,10 @@ function presetOf(name: string | undefined): Rules {
   if (name === undefined) return {};
   const names = Object.keys(PRESETS);
   if (names.includes(name)) return PRESETS[name as RetentionPreset];
-  throw badOption("preset", `there is no preset ${shown(name)}; did you mean ${nearest(name, names)}`);
+  throw badOption(
+    "preset",
+    `there is no preset ${shown(name)}; known are ${names.join(", ")}${didYouMean(name, names, "; did you mean ")}`,
+  );
 }
 
 function readDuration(option: string, value: unknown): number {
