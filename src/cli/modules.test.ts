@@ -53,6 +53,14 @@ describe("loading a workflow file", () => {
     expect(loaded).toMatchObject({ default: { one: 1 }, two: 2 });
   });
 
+  it("finds what a CommonJS file exports by name", async () => {
+    const file = folder.write(
+      "flow.cjs",
+      "const made = { one: 1 };\nmodule.exports = { ...made, two: 2 };\n",
+    );
+    expect(await loadModule(file)).toMatchObject({ one: 1, two: 2 });
+  });
+
   it("takes tsx for what Node cannot load by itself (R4)", async () => {
     folder.write("helper.ts", "export const one: number = 1;\n");
     const file = folder.write(

@@ -39,7 +39,7 @@ export async function loadModule(file: string, loading: Loading = {}): Promise<M
   const native = "native" in loading ? loading.native : stripsTypes() ? plain : undefined;
   const read = TYPESCRIPT.includes(extname(file)) ? await typescriptReader(file, native) : plain;
   try {
-    return exportsIn(await inTime(read(pathToFileURL(file).href), file, loading));
+    return exportsIn(await inTime(read(pathToFileURL(file).href), file, loading), file);
   } catch (error) {
     if (HoldfastError.is(error, "HF-4320") || HoldfastError.is(error, "HF-4322")) throw error;
     if (isAwaitInCommonJs(error))
@@ -50,10 +50,11 @@ export async function loadModule(file: string, loading: Loading = {}): Promise<M
   }
 }
 
-/** In a CommonJS project, what a TypeScript file exports arrives as the default of a module around it. */
-function exportsIn(module: Module): Module {
+/** What a CommonJS file exports arrives as the default of a module around it. */
+function exportsIn(module: Module, file: string): Module {
   const { default: inner } = module;
-  return isRecord(inner) && inner["__esModule"] === true ? { ...module, ...inner } : module;
+  const isCommonJs = isRecord(inner) && (inner["__esModule"] === true || /\.c[jt]s$/.test(file));
+  return isCommonJs ? { ...module, ...inner } : module;
 }
 
 const isFolder = (file: string): HoldfastError =>

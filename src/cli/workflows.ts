@@ -55,7 +55,7 @@ interface Wanted {
 
 type Surroundings = Pick<Host, "cwd" | "env"> & Partial<Pick<Host, "stderr">>;
 
-const MODULES = [".ts", ".mts", ".js", ".mjs"];
+const MODULES = [".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"];
 const YAML = [".yaml", ".yml"];
 
 const isYaml = (path: string): boolean => YAML.includes(extname(path));

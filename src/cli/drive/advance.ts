@@ -26,7 +26,7 @@ interface Advance {
 /** Takes up a stored run in this process and stays with it. Refused while another live process has it (HF-4311). */
 export async function advance(context: CommandContext<unknown>, wanted: Advance): Promise<Outcome> {
   const { store, runId, act, decide } = wanted;
-  const row = await readUnheld(context, store, runId);
+  const row = await readUnheld(store, runId);
   const engine = await engineFor(context, wanted);
   const { go = (one: Engine) => one.recover() } = wanted;
   const isAsked = decide ? await settleDoubts(context, { engine, store }, row, decide) : false;

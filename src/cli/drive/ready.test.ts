@@ -42,7 +42,9 @@ describe("a run whose process was killed", () => {
   it("is taken over at once, and a step of unknown outcome may be repeated at once (C2)", async () => {
     const release = await killedIn("k1", "long");
     const { code, stderr } = await folder.run("resume k1 --file flows.mjs");
-    expect(stderr.split("\n")[0]).toMatch(/^◌ \S+:999999999 had this run, and its process is gone$/);
+    expect(stderr.split("\n")[0]).toMatch(
+      /^! \S+:999999999 had this run, and its process is gone: it can be taken over/,
+    );
     expect([code, stderr]).toEqual([75, expect.stringMatching(/resume k1 --in-doubt rerun {3}if it did/)]);
     release();
     const again = await folder.run("resume k1 --file flows.mjs --in-doubt rerun");

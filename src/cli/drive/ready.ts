@@ -74,11 +74,7 @@ const breakpoints = (steps: readonly string[], pause: (step: string) => Promise<
 });
 
 /** Refuses a run that another process has (HF-4311), unless that process has died: then a worker takes the run at once. */
-export async function readUnheld(
-  context: CommandContext<unknown>,
-  store: Store,
-  runId: string,
-): Promise<RunRow> {
+export async function readUnheld(store: Store, runId: string): Promise<RunRow> {
   const [row, now] = [await store.read(runId), await store.now()];
   if (!row) throw new HoldfastError("HF-1001", { run: runId });
   const owner = ended(row.status) || row.status === "paused" ? undefined : ownerOf(row, now);
@@ -89,6 +85,5 @@ export async function readUnheld(
       owner: owner.name,
       until: new Date(owner.until).toISOString(),
     });
-  context.out.say(context.out.note.dim(`◌ ${owner.name} had this run, and its process is gone`));
   return row;
 }

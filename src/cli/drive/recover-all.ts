@@ -18,7 +18,7 @@ export async function recoverAll(context: CommandContext<unknown>): Promise<Outc
   const { codes, problems } = await codesOf(context, rows);
   for (const problem of problems) out.warn(problem);
   const taken = rows.filter((row) => codes.has(row.id));
-  for (const { id } of taken) await readUnheld(context, store, id);
+  for (const { id } of taken) await readUnheld(store, id);
   const workflows = [
     ...new Map([...codes.values()].flatMap(({ all }) => all).map((one) => [one.name, one])).values(),
   ];

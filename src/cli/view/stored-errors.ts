@@ -45,7 +45,11 @@ function facts(error: Error): string[] {
         walk(Object.entries(value), depth + 1);
     }
   };
-  walk(fieldsIn(error), 0);
+  // Only programs need to read how sure a tool is that nothing was done.
+  walk(
+    fieldsIn(error).filter(([key]) => key !== "notDone"),
+    0,
+  );
   return [...seen];
 }
 

@@ -6,7 +6,7 @@ const NOT_AGAIN = "It won't be called again on its own.";
 export const runErrors = entries({
   "HF-2001": {
     what: "The value at {path} can't be saved: {problem}.",
-    why: "Only plain data survives a crash: JSON, Date, BigInt, Map, Set, bytes, undefined, NaN, Error.",
+    why: "Only plain data survives a crash: JSON, Date, BigInt, Map, Set, bytes, undefined, NaN, Error. In the path, $ is the whole value.",
     safe: SAVED,
     fix: "Use plain data. In place of anything else, save an id and load the object again where you need it.",
   },

@@ -28,7 +28,6 @@ export async function freeClaim(
       : ({ kind: "run_released", step: "", meta: {} } as const);
   const acted = await acts.write(row, { events: [event], claim: { kind: "revoke" } });
   if (!acted) return;
-  const { owner, until } = row.claim;
-  ports.logger.warn(why, { runId: row.id, owner, until: new Date(until).toISOString() });
+  ports.logger.warn(why, { runId: row.id });
   engine.durable(acted.row, acted.events);
 }

@@ -66,7 +66,7 @@ export class Neighbours {
           this.#deps,
           row,
           { gone: true },
-          "the process that held a run is gone: the run can be taken over",
+          `${row.claim.owner ?? "A process"} had this run, and its process is gone: it can be taken over`,
         );
       else this.#tokens.set(token.slice(token.indexOf(".")), token);
     }

@@ -102,7 +102,12 @@ export class Overlooked {
   }
 
   async #free(row: RunRow): Promise<void> {
-    await freeClaim(this.#deps, row, {}, "the claim on a run ended too far in the future, and was freed");
+    await freeClaim(
+      this.#deps,
+      row,
+      {},
+      `the claim of ${row.claim.owner ?? "a worker"} on this run ended too far in the future (${new Date(row.claim.until).toISOString()}), and was freed`,
+    );
     this.#held.delete(row.id);
   }
 }

@@ -1,7 +1,17 @@
-import { accessSync, closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  statSync,
+} from "node:fs";
 import { statfs } from "node:fs/promises";
 import path from "node:path";
 import { badOption, checkFlag, checkMethod, checkNumber, checkText } from "../../core/check-options.ts";
+import { HoldfastError } from "../../core/errors.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { isNetworkFs } from "../network-fs.ts";
 import { checkOptions } from "../options.ts";
@@ -63,8 +73,12 @@ export async function openSqliteStore(options: SqliteOptions = {}): Promise<Stor
 }
 
 function resolveFile(file: string): string {
-  if (file !== "" && file !== ":memory:") return path.resolve(file);
-  throw badOption("file", "it must name a file; use the memory store for none");
+  if (file === "" || file === ":memory:")
+    throw badOption("file", "it must name a file; use the memory store for none");
+  const resolved = path.resolve(file);
+  if (statSync(resolved, { throwIfNoEntry: false })?.isDirectory() === true)
+    throw new HoldfastError("HF-3006", { file: resolved, message: "It is a folder." });
+  return resolved;
 }
 
 async function prepareFolder(folder: string, allowNetworkFs: boolean): Promise<void> {

@@ -182,7 +182,7 @@ describe("opening a SQLite store", () => {
   });
 
   it("tells a folder in place of the file", async () => {
-    await expect(open({ file: root })).rejects.toMatchObject({ code: "HF-3004" });
+    await expect(open({ file: root })).rejects.toMatchObject({ code: "HF-3006", why: "It is a folder." });
   });
 });
 

@@ -99,7 +99,7 @@ export function remarks(report: CrashTestReport): string[] {
     ],
     [
       recoveryMs !== null,
-      `recovery times include up to ${milliseconds(claimMs)} until the dead process's claim has run out (claimMs, 15s unless set)`,
+      `recovery times include the start of a new process, and up to ${milliseconds(claimMs)} until the dead one's claim has run out (claimMs, 15s unless set)`,
     ],
   ];
   return told.flatMap(([isSo, line]) => (isSo ? [line] : []));

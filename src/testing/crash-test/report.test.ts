@@ -96,7 +96,7 @@ describe("the text", () => {
         ✓ same end, same result, journal verified after every case
         · 1 in-doubt step was settled by what the witness saw
         · 4 gate answers given
-        · recovery times include up to 500ms until the dead process's claim has run out (claimMs, 15s unless set)"
+        · recovery times include the start of a new process, and up to 500ms until the dead one's claim has run out (claimMs, 15s unless set)"
     `);
   });
 
@@ -106,7 +106,7 @@ describe("the text", () => {
         ✗ 1/2 kills recovered   p50 412ms  p95 588ms   work lost ≤ 1 step
         ✗ 1 duplicate side effect (12 payments, 1 mail counted in each case)
         ✗ 1 problem found
-        · recovery times include up to 500ms until the dead process's claim has run out (claimMs, 15s unless set)
+        · recovery times include the start of a new process, and up to 500ms until the dead one's claim has run out (claimMs, 15s unless set)
 
       ✗ broken: an effect is never made twice, in 1 of 2 cases
           Seen  Step mail is declared repeatable, but the witness saw mail 7 twice.

@@ -44,7 +44,7 @@ export async function validateYaml(context: CommandContext<unknown>, path: strin
   if (workflow?.checkpoint.saving)
     storeUrl(withPlace(await context.settings(), workflow.checkpoint), host.cwd, workflow.name);
   const agents = workflow
-    ? ` · ${plural(workflow.nodes.length, "node")} · ${plural(workflow.inputs.length, "input")}`
+    ? ` · ${plural(workflow.nodes.filter(({ type }) => type !== "end").length, "node")} · ${plural(workflow.inputs.length, "input")}`
     : "";
   return {
     data,

@@ -497,6 +497,18 @@ describe("a plan sees", () => {
     expect((await lab.drive(lab.engine([flow], { execute: false }).plan("r"))).worker).toBeNull();
   });
 
+  it("no worker, when the process that had the run is provably gone", async () => {
+    const lab = createLab();
+    const processes = { mark: "1.1.here.0", isGone: () => false };
+    const flow = workflow("flow", (ctx) => ctx.step("a", hangs));
+    const engine = lab.engine([flow], { processes });
+    await lab.drive(engine.start(flow, undefined, { id: "r" }));
+    await lab.clock.advance(100);
+    const other = lab.engine([flow], { execute: false, processes: { ...processes, isGone: () => true } });
+    expect((await lab.drive(engine.plan("r"))).worker).not.toBeNull();
+    expect((await lab.drive(other.plan("r"))).worker).toBeNull();
+  });
+
   it("the outcome that somebody told as work that is not done again", async () => {
     const lab = createLab();
     const flow = workflow("flow", async (ctx) => {

@@ -8,6 +8,7 @@ import type { RunState } from "../../journal/state.ts";
 import type { ExecutionDeps } from "../../run/execution-deps.ts";
 import { unknownSteps } from "../../run/undo-doubts.ts";
 import { type Budget, type RunRow, terminal } from "../../types.ts";
+import { isHolderGone } from "../../worker/claim-meta.ts";
 import { byRecord, decided, survey, unknowns } from "./plan-doubts.ts";
 import { prepare, withCode } from "./plan-replay.ts";
 import type { Changed, NextWait, PlanOptions, ResumePlan } from "./plan-types.ts";
@@ -55,9 +56,10 @@ export async function planResume(
   return { ...plan, ...seen, budget: left(prepared.row), children };
 }
 
-function workerOf({ time }: ExecutionDeps, { claim, status }: RunRow): ResumePlan["worker"] {
-  const { owner, until } = claim;
-  return status === "running" && owner !== null && until > time.now() ? { owner, until } : null;
+function workerOf({ time, ports }: ExecutionDeps, row: RunRow): ResumePlan["worker"] {
+  const { owner, until } = row.claim;
+  const isHeld = row.status === "running" && owner !== null && until > time.now();
+  return isHeld && !isHolderGone(row, ports) ? { owner, until } : null;
 }
 
 /** The reason that prevents any resume. */
