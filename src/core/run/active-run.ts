@@ -1,5 +1,5 @@
 import type { Memory } from "../context.ts";
-import type { HoldfastError } from "../errors.ts";
+import { HoldfastError } from "../errors.ts";
 import type { CodeGuard } from "../guards/code.ts";
 import type { Guard } from "../guards/guard.ts";
 import type { Inspector } from "../guards/inspector.ts";
@@ -7,8 +7,9 @@ import type { GuardedRun } from "../guards/port.ts";
 import type { EventDraft, JournalEvent } from "../journal/events.ts";
 import type { IntentParts } from "../journal/pending-event.ts";
 import type { RunWriter } from "../journal/writer.ts";
+import type { Logger } from "../logger.ts";
 import type { Blob } from "../store/contract.ts";
-import type { Waiting } from "../types.ts";
+import type { RunRow, Waiting } from "../types.ts";
 import type { Aborts } from "./aborts.ts";
 import type { Blame } from "./blame.ts";
 import type { Calls } from "./calls.ts";
@@ -20,6 +21,16 @@ export type ExecutionEnd = "completed" | "failed" | "waiting" | "paused" | "canc
 
 /** Never settles: returned to calls when this process may not continue the run. */
 export const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
+
+/**
+ * What a call of ctx gets after the work here has ended. A body that has returned can't be asking: whoever kept its ctx
+ * is warned, and not thrown at, because an error that nobody catches would end the process.
+ */
+export function closed<T>({ id, status }: Pick<RunRow, "id" | "status">, logger: Logger): Promise<T> {
+  const { code, message } = new HoldfastError("HF-1009");
+  if (status === "completed") logger.warn(message, { runId: id, code });
+  return never();
+}
 
 /** A run that this process is advancing, as the verbs of `ctx` see it. {@link Execution} implements it. */
 export interface ActiveRun extends GuardedRun {

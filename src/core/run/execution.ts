@@ -21,7 +21,7 @@ import type { Blob } from "../store/contract.ts";
 import { isStoreFault } from "../store/faults.ts";
 import type { RunRow, Waiting } from "../types.ts";
 import { Aborts } from "./aborts.ts";
-import { type ActiveRun, type ExecutionEnd, never } from "./active-run.ts";
+import { type ActiveRun, closed, type ExecutionEnd, never } from "./active-run.ts";
 import { Blame } from "./blame.ts";
 import { Calls } from "./calls.ts";
 import type { ExecutionDeps } from "./execution-deps.ts";
@@ -213,7 +213,7 @@ export class Execution implements ActiveRun {
   async enter(): Promise<void> {
     this.#activity++;
     while (this.#phase.is === "parking") await this.#phase.settled;
-    if (this.closed) await never();
+    if (this.closed) await closed(this.writer.row, this.deps.ports.logger);
   }
 
   /** Like `enter`, for synchronous calls. */

@@ -42,6 +42,22 @@ describe("a step that nobody waits for", () => {
   });
 });
 
+describe("a ctx that outlives its run", () => {
+  it("warns of a call after the end, which never begins (HF-1009)", async () => {
+    let kept: Context | undefined;
+    const calls: string[] = [];
+    const { run, warnings } = await resumed(async (ctx) => {
+      kept = ctx;
+      await ctx.signal("go");
+    });
+    void kept?.step("late", () => calls.push("late"));
+    // A call that could begin would have begun within this turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([run.status, calls]).toEqual(["completed", []]);
+    expect(warnings).toEqual([["HF-1009", "ctx was used outside of its run."]]);
+  });
+});
+
 describe("a name that differs on replay", () => {
   it("is named together with the one it replaces, also for repeatable steps (HF-2125)", async () => {
     const { run, warnings } = await resumed(async (ctx, time) => {
