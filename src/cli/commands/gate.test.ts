@@ -63,7 +63,7 @@ describe("gate", () => {
     const { stdout } = await folder.run("gate show recon-88:approve");
     expect(stdout).toContain("2 of 4 complete");
     expect(stdout).toContain('"matched": 2');
-    expect(stdout).toContain("holdfast gate answer recon-88:approve --choice reject");
+    expect(stdout).toContain("holdfast gate reject recon-88:approve");
     expect((await folder.run("gate show vote --json")).json()).toMatchObject({
       address: "vote-1:vote",
       choices: ["left", "right"],
@@ -84,7 +84,7 @@ describe("gate", () => {
     expect(several.code).toBe(4);
     expect(several.stderr).toContain("recon-88:approve");
     const none = await folder.run("gate approve aprove");
-    expect([none.code, none.stderr]).toEqual([4, expect.stringContaining("The closest name is approve")]);
+    expect([none.code, none.stderr]).toEqual([4, expect.stringContaining("Did you mean approve?")]);
     expect((await folder.run("gate approve done-1")).stderr).toContain("waits at no gate");
     expect((await folder.run("gate approve twin-1:pay")).stderr).toContain("The run waits at: approve");
   });

@@ -101,11 +101,16 @@ function retryLine(
 /** The commands that answer a gate. */
 export function answersTo(runId: string, gate: string, choices: readonly string[] = []): string[] {
   const address = word(`${runId}:${gate}`);
-  const verbs = choices.filter((choice) => choice === "approve" || choice === "reject");
-  if (verbs.length > 0 || choices.length === 0)
-    return (choices.length === 0 ? ["show"] : verbs).map((verb) => `gate ${verb} ${address}`);
-  return choices.map((choice) => `gate answer ${address} --choice ${word(choice)}`);
+  if (choices.length === 0) return [`gate show ${address}`];
+  const verbs = choices.filter(isVerb);
+  return (verbs.length > 0 ? verbs : choices).map((choice) => answerTo(address, choice));
 }
+
+const isVerb = (choice: string): boolean => choice === "approve" || choice === "reject";
+
+/** The command that answers a gate with one of its choices. */
+export const answerTo = (address: string, choice: string): string =>
+  isVerb(choice) ? `gate ${choice} ${address}` : `gate answer ${address} --choice ${word(choice)}`;
 
 interface Line {
   readonly now: number;

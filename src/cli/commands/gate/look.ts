@@ -7,6 +7,7 @@ import type { RunRow } from "../../../core/types.ts";
 import { defineCommand } from "../../command.ts";
 import { coarse, oneLine, when, word } from "../../format.ts";
 import { doneOf, iso, RunItems } from "../../view/run-rows.ts";
+import { answerTo } from "../../view/step-lines.ts";
 import { shownValue, summary } from "../../view/stored-values.ts";
 import { type Column, roomOf, table } from "../../view/table.ts";
 import { findGate } from "./find.ts";
@@ -93,7 +94,7 @@ export const show = defineCommand({
     const now = await (await context.store()).now();
     const address = `${gate.runId}:${gate.gate}`;
     const { paint } = out;
-    const acts = gate.choices.map((choice) => `gate answer ${word(address)} --choice ${word(choice)}`);
+    const acts = gate.choices.map((choice) => answerTo(word(address), choice));
     const shown = shownValue(gate.show, !context.options.masked);
     const value = typeof shown === "string" ? shown : JSON.stringify(shown, null, 2);
     return {
