@@ -31,8 +31,10 @@ declare module "@temporalio/workflow" {
     getStore(): T | undefined;
     run<R>(value: T, body: () => R): R;
   }
+  export function proxySinks<T>(): T;
   export class TimeoutFailure extends Error {
     readonly timeoutType: string;
+    readonly lastHeartbeatDetails?: unknown;
   }
   export class CancelledFailure extends Error {
     constructor(message: string);

@@ -1,9 +1,7 @@
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
-import type { Logger } from "../../core/logger.ts";
-import type { HoldEnd } from "./contract.ts";
-import type { Beats } from "./holds.ts";
-import { isMissing, type Link } from "./link.ts";
+import type { Link } from "./link.ts";
+import type { Payload } from "./sdk.ts";
 
 /** How often the main thread says that it is alive. */
 const TICK_MS = 250;
@@ -21,66 +19,85 @@ const LEAST_DEADLINE_MS = 2_000;
 const THREAD = `
 const { parentPort, workerData } = require("node:worker_threads");
 const { sdk, connect, namespace, everyMs, deadlineMs, blockedMs, alive } = workerData;
-const { Connection, Client } = require(sdk);
-const tokens = new Map();
+const { Connection } = require(sdk);
+const NOT_FOUND = 5;
+const open = new Map();
 const tick = new BigInt64Array(alive);
 const asked = new Set();
-let connection, client;
-const beat = async (id, token) => {
-  // A server that is late with one heartbeat isn't sent another for the same claim.
-  if (!client || asked.has(id)) return;
+let connection;
+const beat = async (id) => {
+  const one = open.get(id);
+  // A server that is late with one heartbeat isn't sent another for the same activity.
+  if (!connection || !one || asked.has(id)) return;
   asked.add(id);
+  const { token: taskToken, payload, number } = one;
+  const details = payload ? { payloads: [payload] } : undefined;
   try {
-    await connection.withDeadline(Date.now() + deadlineMs, () => client.activity.heartbeat(token));
+    await connection.withDeadline(Date.now() + deadlineMs, () =>
+      connection.workflowService.recordActivityTaskHeartbeat({ namespace, taskToken, details }));
+    if (number !== undefined) parentPort.postMessage({ id, number });
   } catch (error) {
-    if (error?.name === "ActivityNotFoundError") tokens.delete(id);
+    if (error?.code === NOT_FOUND) {
+      open.delete(id);
+      parentPort.postMessage({ id, isGone: true });
+    }
   } finally {
     asked.delete(id);
   }
+  // What has come meanwhile is waited for.
+  const now = open.get(id);
+  if (now && now.number !== number) void beat(id);
 };
-parentPort.on("message", ({ id, token }) => {
-  if (!token) return tokens.delete(id);
-  tokens.set(id, token);
-  void beat(id, token);
+parentPort.on("message", ({ id, ...one }) => {
+  if (!one.token) return open.delete(id);
+  open.set(id, one);
+  void beat(id);
 });
 const round = () => {
   const silentMs = Date.now() - Number(Atomics.load(tick, 0));
-  if (silentMs < blockedMs) for (const [id, token] of tokens) void beat(id, token);
+  if (silentMs < blockedMs) for (const id of open.keys()) void beat(id);
 };
 (async () => {
   for (;;) {
     try {
       connection = await Connection.connect(connect);
-      client = new Client({ connection, namespace });
       break;
     } catch { await new Promise((resolve) => setTimeout(resolve, 200)); }
   }
-  parentPort.postMessage("ready");
+  parentPort.postMessage({ isReady: true });
   setInterval(round, everyMs);
 })();
 `;
 
 export interface BeatOptions {
   readonly heartbeatMs: number;
-  /** How long the event loop may be blocked before the claims of this process are given up. */
+  /** How long the event loop may be blocked before this process counts as dead. */
   readonly blockedMs: number;
-  readonly logger: Logger;
 }
 
-/** The heartbeats of a process: one thread for all of its claims. */
-export class BeatThread implements Beats {
-  readonly #link: Link;
+/** What the thread tells. */
+interface Told {
+  readonly isReady?: true;
+  readonly id?: string;
+  /** The heartbeat with this number has arrived. */
+  readonly number?: number;
+  /** Nobody waits for the activity any more. */
+  readonly isGone?: true;
+}
+
+/** Called with the number of each heartbeat with details that has arrived, and with `gone` at the end. */
+export type Hear = (what: number | "gone") => void;
+
+/** The heartbeats of a process: one thread for all of its activities. */
+export class BeatThread {
   readonly #thread: Worker;
   readonly #alive = new BigInt64Array(new SharedArrayBuffer(8));
   readonly #timer: NodeJS.Timeout;
-  readonly #ending = new Set<Promise<void>>();
-  readonly #logger: Logger;
+  readonly #hearing = new Map<string, Hear>();
   /** Resolves when the thread is connected. */
   readonly ready: Promise<void>;
 
-  constructor(link: Link, { heartbeatMs, blockedMs, logger }: BeatOptions) {
-    this.#link = link;
-    this.#logger = logger;
+  constructor(link: Link, { heartbeatMs, blockedMs }: BeatOptions) {
     this.#tick();
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
     this.#timer.unref();
@@ -91,7 +108,7 @@ export class BeatThread implements Beats {
     const workerData = { sdk, connect, namespace, everyMs, deadlineMs, blockedMs, alive: this.#alive.buffer };
     this.#thread = new Worker(THREAD, { eval: true, workerData });
     this.ready = new Promise((resolve, reject) => {
-      this.#thread.once("message", () => resolve());
+      this.#thread.on("message", (told: Told) => (told.isReady ? resolve() : this.#told(told)));
       this.#thread.once("error", reject);
     });
     this.#thread.unref();
@@ -101,35 +118,35 @@ export class BeatThread implements Beats {
     Atomics.store(this.#alive, 0, BigInt(Date.now()));
   }
 
-  begin(taskToken: Uint8Array): void {
-    this.#thread.postMessage({ id: idOf(taskToken), token: taskToken });
+  #told({ id = "", number, isGone }: Told): void {
+    const hear = this.#hearing.get(id);
+    if (isGone) {
+      this.#hearing.delete(id);
+      hear?.("gone");
+    } else if (number !== undefined) hear?.(number);
   }
 
-  end(taskToken: Uint8Array, end: HoldEnd): void {
-    this.quiet(taskToken);
-    const ended = this.#complete(taskToken, end).finally(() => this.#ending.delete(ended));
-    this.#ending.add(ended);
+  /** Begins an activity's heartbeats. */
+  begin(taskToken: Uint8Array, hear?: Hear): void {
+    const id = idOf(taskToken);
+    if (hear) this.#hearing.set(id, hear);
+    this.#thread.postMessage({ id, token: taskToken });
   }
 
-  /** Stops its heartbeat, and nothing else. */
+  /** From now on its heartbeats have these details, which the first of them sends at once. */
+  show(taskToken: Uint8Array, payload: Payload, number: number): void {
+    this.#thread.postMessage({ id: idOf(taskToken), token: taskToken, payload, number });
+  }
+
+  /** Stops its heartbeats, and nothing else. */
   quiet(taskToken: Uint8Array): void {
-    this.#thread.postMessage({ id: idOf(taskToken) });
-  }
-
-  async #complete(taskToken: Uint8Array, end: HoldEnd): Promise<void> {
-    try {
-      const { client } = await this.#link.raw();
-      await client.activity.complete(taskToken, end);
-    } catch (error) {
-      // The run may have gone on without it: its execution has ended, or is another one by now.
-      if (!isMissing(error) && (error as Error).name !== "ActivityNotFoundError")
-        this.#logger.warn("a claim's activity could not be ended", { error: String(error) });
-    }
+    const id = idOf(taskToken);
+    this.#hearing.delete(id);
+    this.#thread.postMessage({ id });
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    await Promise.all(this.#ending);
     await this.#thread.terminate();
   }
 }

@@ -13,9 +13,10 @@ import type { RunRow } from "../../core/types.ts";
  * |---|---|
  * | a run | a workflow `holdfastRun` with the run's id |
  * | an append: the outcome of a step and the intent of the next | the signal `append`, checked against epoch, token and position; the query `answer` says what came of it |
- * | a claim | the activity `hold` on the worker that advances the run; its heartbeat renews the claim |
- * | a worker that died | the heartbeat timeout of `hold`: the claim expires, and the run is offered again |
- * | a run that is due | `hold` on the shared task queue |
+ * | a claim | the result of the activity `offer`, or an append; it lasts as long as the life of its worker |
+ * | the life of a worker | a workflow `holdfastWorker` with one activity, whose heartbeat names the runs that the worker has |
+ * | a worker that died | the heartbeat timeout of its life: another worker tells the runs that it had, and they are offered again |
+ * | a run that is due | the activity `offer` on the shared task queue |
  * | a timer | a timer until `wakeAt` |
  * | an act from outside (pause, answer, resolve, signal) | the signal `append`, bound by position |
  * | reads | the queries `row`, `entries`, `blobs`, `carried`: nothing of a read is in the history |
@@ -44,27 +45,46 @@ export const QUERIES = {
   carried: "carried",
 } as const;
 
-/** The activity that is a claim. */
-export const HOLD = "hold";
+/** The signal that ends a claim: the life that it was taken in is over, or its worker has given it up. */
+export const LOST = "lost";
+
+/** The workflow that is as long as a worker's life. */
+export const WORKER_WORKFLOW = "holdfastWorker";
+
+/**
+ * `offer`: who takes this run? `live`: a worker's life, by its heartbeat. `bury`: tell the runs of a life that has
+ * ended. `probe`: does a life last?
+ */
+export const ACTIVITIES = { offer: "offer", live: "live", bury: "bury", probe: "probe" } as const;
+
+/** The sink that tells the process of a sandbox what came of an append, with nothing in the history. */
+export const SINK = "holdfast";
 
 /** The fields of the memo: what a list shows without asking a worker. */
-export const MEMO = { row: "holdfastRow", identity: "holdfastIdentity" } as const;
+export const MEMO = { row: "holdfastRow", identity: "holdfastIdentity", life: "holdfastLife" } as const;
 
-/** The task queue of one worker, for a run that this worker already advances. */
+/** The task queue of one worker, for its life. */
 export const ownQueue = (taskQueue: string, worker: string): string => `${taskQueue}:${worker}`;
+
+export const workerId = (queue: string): string => `holdfast-worker:${queue}`;
+
+/** Names the life of a worker; it has another one after each that Temporal has declared over. */
+export const lifeOf = (worker: string, execution: string, number: number): string =>
+  `${worker}#${execution}.${number}`;
+
+/** The id of the workflow whose life this is. */
+export const workerOf = (life: string): string => life.slice(0, life.lastIndexOf("#"));
 
 /** An append on its way into the sandbox. `blobs` that were stored elsewhere aren't in it. */
 export interface AppendMessage {
   readonly append: Append;
   /** Names this message, so that its sender can ask for the answer. */
   readonly number: string;
-  /** The task queue of the worker that claims it, with a claim. */
-  readonly queue?: string;
-  /** With a claim: the offer that its worker was given, if any. */
-  readonly offer?: string | undefined;
+  /** With a claim: the life of the worker that takes it. */
+  readonly life?: string;
 }
 
-/** A row as the sandbox has it. `isHeld`: the activity of its claim is alive, or on its way. */
+/** A row as the sandbox has it. `isHeld`: the life that it was claimed in lasts, as far as anybody knows. */
 export interface HeldRow {
   readonly row: RunRow;
   readonly isHeld: boolean;
@@ -107,15 +127,15 @@ export interface Carried {
   readonly entries: readonly Entry[];
   readonly blobs: Readonly<Record<string, string>>;
   readonly past: readonly Past[];
-  /** The task queue of the worker that has the claim. */
-  readonly queue: string | null;
+  /** The life of the worker that has the claim. */
+  readonly life: string | null;
+  /** Lives that are over: no claim that is late may be taken in them. */
+  readonly buried: readonly string[];
 }
 
 export interface RunSettings {
   /** The longest silence of a worker before its claims expire. */
   readonly heartbeatMs: number;
-  /** How long a worker that has the run may take to accept its claim's next activity. */
-  readonly adoptMs: number;
   /** Appends after which the execution is continued as new; a history may have about 50,000 events. */
   readonly appendsPerExecution: number;
 }
@@ -129,17 +149,36 @@ export interface RunArguments {
   readonly reopen?: AppendMessage;
 }
 
-/** The argument of the activity `hold`: the row at the time it was scheduled. */
-export interface HoldOffer {
+/** The argument of the activity `offer`: the row at the time it was scheduled. */
+export interface Offer {
   readonly row: RunRow;
-  /** Names this offer, so that a claim can say that it takes it. */
-  readonly id: string;
 }
 
-/** How a hold ends: the worker has let the run go, or hasn't taken it at all, and why. */
-export interface HoldEnd {
+/** How an offer ends. */
+export interface OfferEnd {
+  /** False: the run is to be offered again, after a pause. */
   readonly taken: boolean;
   readonly why?: "no-code" | "left";
+  /** The claim of the worker that takes it. */
+  readonly claim?: AppendMessage;
+  /** The worker has its claim still, though the life is over that it was taken in. */
+  readonly kept?: { readonly token: string; readonly life: string };
+}
+
+/** What has ended: a life, with every claim that was taken in it, or a claim. */
+export type Loss = { readonly life: string } | { readonly token: string };
+
+export interface WorkerArguments {
+  /** The task queue of this worker alone. */
+  readonly queue: string;
+  readonly heartbeatMs: number;
+}
+
+/** The argument of the activity `bury`. */
+export interface Burial {
+  readonly life: string;
+  /** The runs that the worker had. */
+  readonly held: readonly string[];
 }
 
 /** Bytes that one answer or one argument may have: Temporal refuses payloads of 2 MB. */

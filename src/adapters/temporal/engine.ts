@@ -35,9 +35,6 @@ const OWN = keysOf<TemporalAddress & TemporalTuning>({
 /** How long a result is waited for before somebody asks whether there is a worker at all. */
 const FIRST_LOOK_MS = 10_000;
 
-/** How long a worker that has a run may take to accept its next activity. */
-const ADOPT_MS = 3_000;
-
 /** The options of Temporal, checked, and those of the engine. */
 export function splitOptions<T extends TemporalAddress & TemporalTuning>(
   options: T,
@@ -50,7 +47,7 @@ export function splitOptions<T extends TemporalAddress & TemporalTuning>(
   checkWhole("appendsPerExecution", appendsPerExecution, 1, 1_900);
   const own = new Set<string>([...OWN, ...more]);
   const engine = Object.fromEntries(Object.entries(options).filter(([name]) => !own.has(name)));
-  return { settings: { heartbeatMs, adoptMs: ADOPT_MS, appendsPerExecution }, engine };
+  return { settings: { heartbeatMs, appendsPerExecution }, engine };
 }
 
 /** Settings of the engine that fit a store behind Temporal. */

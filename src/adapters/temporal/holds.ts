@@ -1,6 +1,6 @@
 import type { Append, News } from "../../core/store/contract.ts";
 import { ended, type RunRow } from "../../core/types.ts";
-import type { HoldEnd, HoldOffer } from "./contract.ts";
+import type { Offer, OfferEnd } from "./contract.ts";
 
 /** How long an offered run may wait for room here before another worker is asked. */
 const OFFER_MS = 5_000;
@@ -8,29 +8,33 @@ const OFFER_MS = 5_000;
 /** How long, if a claim of it was sent and nobody has said what came of it. */
 const UNSURE_MS = 60_000;
 
-/** Keeps activities alive, and ends them. */
-export interface Beats {
-  begin(taskToken: Uint8Array): void;
-  /** Stops its heartbeat and completes it. */
-  end(taskToken: Uint8Array, end: HoldEnd): void;
+/** What keeps offers and claims alive. */
+export interface Lifeline {
+  /** Sends heartbeats for an offer until `quiet`. */
+  beat(taskToken: Uint8Array): void;
+  quiet(taskToken: Uint8Array): void;
+  /** Resolves with the life of this process when Temporal knows that the run is one of those that it has. */
+  join(runId: string): Promise<string>;
+  /** The run isn't this process's any more. */
+  leave(runId: string): void;
+  /** Tells the run that a claim of this process has ended. */
+  giveUp(runId: string, token: string): void;
 }
 
-interface Offer {
-  readonly id: string;
+interface OpenOffer {
   /** As of the last time that anybody here has seen it. */
   row: RunRow;
   readonly taskToken: Uint8Array;
   readonly since: number;
   /** The token of a claim that is on its way, or whose answer was lost. */
   claiming: string | null;
-  readonly settle: (end: HoldEnd | "claimed") => void;
+  readonly settle: (end: OfferEnd | "claimed") => void;
 }
 
-const LEFT: HoldEnd = { taken: false, why: "left" };
+const LEFT: OfferEnd = { taken: false, why: "left" };
 
 interface HeldClaim {
   readonly token: string;
-  taskToken: Uint8Array | null;
   /** How long it lasts without a renewal, and how long it has had none. */
   readonly ttlMs: number;
   idleMs: number;
@@ -41,20 +45,17 @@ interface HeldClaim {
  */
 const LOOK_MS = 500;
 
-/**
- * The activities of this process, each of which is a claim, or an offer of one. To the engine's worker the offers are
- * the runs that are due.
- */
+/** The runs that are offered to this process, which to the engine's worker are those that are due, and its claims. */
 export class Holds {
-  readonly #beats: Beats;
+  readonly #lifeline: Lifeline;
   readonly #hasCode: (workflow: string) => boolean;
-  readonly #offers = new Map<string, Offer>();
+  readonly #offers = new Map<string, OpenOffer>();
   readonly #claims = new Map<string, HeldClaim>();
   readonly #listeners = new Set<(news: News) => void>();
   #looking: NodeJS.Timeout | undefined;
 
-  constructor(beats: Beats, hasCode: (workflow: string) => boolean) {
-    this.#beats = beats;
+  constructor(lifeline: Lifeline, hasCode: (workflow: string) => boolean) {
+    this.#lifeline = lifeline;
     this.#hasCode = hasCode;
   }
 
@@ -63,9 +64,9 @@ export class Holds {
     return [...this.#offers.values()].map(({ row }) => row);
   }
 
-  /** Names the offer that a claim of the run would take. */
-  offerOf(runId: string): string | undefined {
-    return this.#offers.get(runId)?.id;
+  /** The activity whose result a claim of the run may be. */
+  offerOf(runId: string): Uint8Array | undefined {
+    return this.#offers.get(runId)?.taskToken;
   }
 
   hear(listener: (news: News) => void): () => void {
@@ -73,32 +74,40 @@ export class Holds {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** The activity `hold`: resolves with its end, or with `claimed` when it goes on without this call. */
-  async take({ row, id }: HoldOffer, taskToken: Uint8Array): Promise<HoldEnd | "claimed"> {
-    const claim = this.#claims.get(row.id);
-    if (claim && claim.token === row.claim.token) {
-      claim.taskToken = taskToken;
-      this.#beats.begin(taskToken);
-      return "claimed";
-    }
+  /** The activity `offer`: resolves with its end, or with `claimed` when the claim is its end. */
+  async take({ row }: Offer, taskToken: Uint8Array): Promise<OfferEnd | "claimed"> {
+    const { token } = row.claim;
+    if (token !== null && this.#claims.get(row.id)?.token === token)
+      return this.#keep(row.id, token, taskToken);
     if (!this.#hasCode(row.workflow) && !ended(row.status)) return { taken: false, why: "no-code" };
-    return this.#offer({ row, id }, taskToken);
+    return this.#offer(row, taskToken);
   }
 
-  async #offer({ row, id }: HoldOffer, taskToken: Uint8Array): Promise<HoldEnd | "claimed"> {
-    this.#beats.begin(taskToken);
-    const settled = await new Promise<HoldEnd | "claimed">((settle) => {
-      const offer: Offer = { id, row, taskToken, since: Date.now(), claiming: null, settle };
+  /** Temporal has taken this process for dead, and its life for over: it goes on in another one. */
+  async #keep(runId: string, token: string, taskToken: Uint8Array): Promise<OfferEnd> {
+    this.#lifeline.beat(taskToken);
+    try {
+      return { taken: true, kept: { token, life: await this.#lifeline.join(runId) } };
+    } finally {
+      this.#lifeline.quiet(taskToken);
+    }
+  }
+
+  async #offer(row: RunRow, taskToken: Uint8Array): Promise<OfferEnd | "claimed"> {
+    this.#lifeline.beat(taskToken);
+    const settled = await new Promise<OfferEnd | "claimed">((settle) => {
+      const offer: OpenOffer = { row, taskToken, since: Date.now(), claiming: null, settle };
       this.#offers.set(row.id, offer);
       this.#lapseLater(offer);
       this.#announce(row.id);
     });
+    this.#lifeline.quiet(taskToken);
     if (this.#offers.get(row.id)?.taskToken === taskToken) this.#offers.delete(row.id);
     return settled;
   }
 
   /** An offer ends by itself, but not while this process may have taken the run. */
-  #lapseLater(offer: Offer): void {
+  #lapseLater(offer: OpenOffer): void {
     const lapse = (): void => {
       const isOpen = offer.claiming !== null && Date.now() - offer.since < UNSURE_MS;
       if (isOpen) this.#lapseLater(offer);
@@ -107,16 +116,37 @@ export class Holds {
     setTimeout(lapse, OFFER_MS).unref();
   }
 
-  /** Called before an append is sent. */
-  claiming({ run: { id }, claim }: Append): void {
-    const offer = this.#offers.get(id);
-    if (offer && claim.kind === "acquire") offer.claiming = claim.token;
+  /** Called before a claim is sent; resolves with the life that it is taken in. */
+  async claiming(runId: string, token: string): Promise<string> {
+    const life = await this.#lifeline.join(runId);
+    const offer = this.#offers.get(runId);
+    if (offer) offer.claiming = token;
+    return life;
+  }
+
+  /** Called when a claim has become the result of the offer, whatever the sandbox says to it. */
+  spent(runId: string, taskToken: Uint8Array): void {
+    const offer = this.#offers.get(runId);
+    if (offer?.taskToken !== taskToken) return;
+    this.#offers.delete(runId);
+    offer.settle("claimed");
   }
 
   /** Called when an append was refused: with it, its claim. */
   refused({ run: { id }, claim }: Append): void {
+    if (claim.kind !== "acquire") return;
     const offer = this.#offers.get(id);
-    if (offer && claim.kind === "acquire" && offer.claiming === claim.token) offer.claiming = null;
+    if (offer?.claiming === claim.token) offer.claiming = null;
+    if (!this.#claims.has(id)) this.#lifeline.leave(id);
+  }
+
+  /** Called when nobody has said what came of a claim. If that stays so, its worker mustn't have it. */
+  unsure({ run: { id }, claim }: Append): void {
+    if (claim.kind !== "acquire") return;
+    const { token } = claim;
+    setTimeout(() => {
+      if (this.#claims.get(id)?.token !== token) this.#lifeline.giveUp(id, token);
+    }, UNSURE_MS).unref();
   }
 
   #announce(runId: string): void {
@@ -143,7 +173,7 @@ export class Holds {
     }
     if (claim.kind === "acquire") {
       const { token, ttlMs } = claim;
-      this.#claims.set(id, { token, ttlMs, idleMs: 0, taskToken: offer?.taskToken ?? null });
+      this.#claims.set(id, { token, ttlMs, idleMs: 0 });
       this.#looking ??= setInterval(() => this.#look(), LOOK_MS).unref();
       this.#offers.delete(id);
       offer?.settle("claimed");
@@ -165,23 +195,26 @@ export class Holds {
   #look(): void {
     for (const [runId, claim] of this.#claims) {
       claim.idleMs += LOOK_MS;
-      if (claim.idleMs >= claim.ttlMs) this.lost(runId);
+      if (claim.idleMs >= claim.ttlMs) this.#giveUp(runId, claim);
     }
     if (this.#claims.size > 0) return;
     clearInterval(this.#looking);
     this.#looking = undefined;
   }
 
+  #giveUp(runId: string, { token }: HeldClaim): void {
+    this.lost(runId);
+    this.#lifeline.giveUp(runId, token);
+  }
+
   /** The claim has ended: released here, or taken away. */
   lost(runId: string): void {
-    const claim = this.#claims.get(runId);
-    this.#claims.delete(runId);
-    if (claim?.taskToken) this.#beats.end(claim.taskToken, { taken: true });
+    if (this.#claims.delete(runId)) this.#lifeline.leave(runId);
   }
 
   /** Leaves everything as a crash would. */
   drop(): void {
     for (const { settle } of this.#offers.values()) settle(LEFT);
-    for (const runId of this.#claims.keys()) this.lost(runId);
+    for (const [runId, claim] of this.#claims) this.#giveUp(runId, claim);
   }
 }

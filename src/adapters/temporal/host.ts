@@ -1,8 +1,20 @@
+import { HoldfastError } from "../../core/errors.ts";
 import { type Logger, silentLogger } from "../../core/logger.ts";
 import type { Store } from "../../core/store/contract.ts";
+import { Answers } from "./answers.ts";
 import { BeatThread } from "./beats.ts";
-import { HOLD, type HoldOffer, ownQueue, type RunSettings } from "./contract.ts";
-import { type Beats, Holds } from "./holds.ts";
+import { bury, lasts } from "./burials.ts";
+import {
+  ACTIVITIES,
+  type AppendAnswer,
+  type Burial,
+  type Offer,
+  ownQueue,
+  type RunSettings,
+  SINK,
+} from "./contract.ts";
+import { Holds, type Lifeline } from "./holds.ts";
+import { Life } from "./life.ts";
 import { Link, reached, type TemporalAddress } from "./link.ts";
 import {
   type Connection,
@@ -36,6 +48,7 @@ const TUNED = {
 
 interface Working {
   readonly beats: BeatThread;
+  readonly life: Life;
   readonly native: Connection;
   readonly workers: readonly TemporalWorkerHandle[];
 }
@@ -50,6 +63,7 @@ export class TemporalHost {
   readonly #queue: string;
   readonly #holds: Holds;
   readonly #temporal: TemporalStore;
+  readonly #answers = new Answers();
   #hasCode: (workflow: string) => boolean = () => false;
   #working: Working | undefined;
   /** Resolves when its workers have stopped; rejects when Temporal has ended them. */
@@ -59,16 +73,32 @@ export class TemporalHost {
     this.#options = options;
     this.#link = new Link(options);
     this.#queue = ownQueue(this.#link.taskQueue, `${options.owner}.${crypto.randomUUID().slice(0, 8)}`);
-    const beats: Beats = {
-      begin: (token) => this.#working?.beats.begin(token),
-      end: (token, end) => this.#working?.beats.end(token, end),
-    };
-    this.#holds = new Holds(beats, (workflow) => this.#hasCode(workflow));
+    this.#holds = new Holds(this.#lifeline(), (workflow) => this.#hasCode(workflow));
     const { settings } = options;
-    const queue = (): string | undefined => (this.#working ? this.#queue : undefined);
-    const stop = (): Promise<void> => this.#stop();
-    this.#temporal = new TemporalStore({ link: this.#link, settings, holds: this.#holds, queue, stop });
+    this.#temporal = new TemporalStore({
+      link: this.#link,
+      settings,
+      holds: this.#holds,
+      answers: this.#answers,
+      isWorking: () => this.#working !== undefined,
+      stop: () => this.#stop(),
+    });
     this.store = this.#temporal;
+  }
+
+  /** That of this process, which begins with its work. */
+  #lifeline(): Lifeline {
+    const life = (): Life => {
+      if (!this.#working) throw new HoldfastError("HF-3012");
+      return this.#working.life;
+    };
+    return {
+      join: (runId) => life().join(runId),
+      leave: (runId) => this.#working?.life.leave(runId),
+      giveUp: (runId, token) => this.#working?.life.giveUp(runId, token),
+      beat: (taskToken) => this.#working?.life.beat(taskToken),
+      quiet: (taskToken) => this.#working?.life.quiet(taskToken),
+    };
   }
 
   /** Takes runs from now on, of workflows that there is code for. */
@@ -81,34 +111,46 @@ export class TemporalHost {
     await this.#link.raw();
     const { address, connectOptions } = this.#link;
     const native = await reached(address, NativeConnection.connect(connectOptions));
-    const workers = await this.#workers(native);
-    const beats = new BeatThread(this.#link, { heartbeatMs: settings.heartbeatMs, blockedMs, logger });
+    const { heartbeatMs } = settings;
+    const beats = new BeatThread(this.#link, { heartbeatMs, blockedMs });
+    const life = new Life({ link: this.#link, beats, queue: this.#queue, heartbeatMs, logger });
+    const workers = await this.#workers(native, life);
     await beats.ready;
-    this.#working = { beats, native, workers };
+    this.#working = { beats, life, native, workers };
     this.stopped = Promise.all(workers.map((one) => one.run())).then(nothing);
     this.stopped.catch(nothing);
+    await life.begin();
   }
 
-  /** One worker for everybody's queue, with the sandbox, and one for the runs that this process already has. */
-  async #workers(native: Connection): Promise<readonly TemporalWorkerHandle[]> {
+  /** One worker for everybody's queue, with the sandbox, and one for the life of this process. */
+  async #workers(native: Connection, life: Life): Promise<readonly TemporalWorkerHandle[]> {
     const { Worker } = await loadWorker();
     const { namespace, taskQueue, dataConverter } = this.#link;
     const { owner: identity, bundle, worker } = this.#options;
-    const activities = { [HOLD]: await this.#activity() };
-    const common = { connection: native, namespace, ...dataConverter, identity, activities };
+    const common = { connection: native, namespace, ...dataConverter, identity };
+    const activities = await this.#shared();
+    const workflowBundle = await bundle();
+    const sinks = { [SINK]: { answered: { fn: this.#answered, callDuringReplay: false } } };
     return Promise.all([
-      Worker.create({ ...common, ...TUNED, ...worker, taskQueue, workflowBundle: await bundle() }),
-      Worker.create({ ...common, ...TUNED, taskQueue: this.#queue }),
+      Worker.create({ ...common, ...TUNED, ...worker, taskQueue, activities, workflowBundle, sinks }),
+      Worker.create({ ...common, ...TUNED, taskQueue: this.#queue, activities: await own(life) }),
     ]);
   }
 
-  async #activity(): Promise<(offer: HoldOffer) => Promise<unknown>> {
+  readonly #answered = (info: { readonly workflowId: string }, number: string, answer: AppendAnswer): void =>
+    this.#answers.told(info.workflowId, number, answer);
+
+  /** What any worker does. */
+  async #shared(): Promise<Record<string, (argument: never) => Promise<unknown>>> {
     const { Context, CompleteAsyncError } = await loadActivity();
-    return async (offer) => {
-      const end = await this.#holds.take(offer, Context.current().info.taskToken);
-      // From here on the thread keeps it alive, and the end of the claim completes it.
-      if (end === "claimed") throw new CompleteAsyncError();
-      return end;
+    return {
+      [ACTIVITIES.offer]: async (offer: Offer) => {
+        const end = await this.#holds.take(offer, Context.current().info.taskToken);
+        if (end === "claimed") throw new CompleteAsyncError();
+        return end;
+      },
+      [ACTIVITIES.bury]: (burial: Burial) => bury(this.#link, burial),
+      [ACTIVITIES.probe]: (name: string) => lasts(this.#link, name),
     };
   }
 
@@ -117,6 +159,7 @@ export class TemporalHost {
     this.#holds.drop();
     const working = this.#working;
     if (working) {
+      await working.life.stop();
       for (const worker of working.workers) if (worker.getState() === "RUNNING") worker.shutdown();
       await this.stopped.catch(nothing);
       await working.beats.stop();
@@ -125,6 +168,17 @@ export class TemporalHost {
     await this.#link.close();
     await working?.native.close();
   }
+}
+
+/** What only this process does: from here on the thread keeps its life going. */
+async function own(life: Life): Promise<Record<string, (name: string) => Promise<unknown>>> {
+  const { Context, CompleteAsyncError } = await loadActivity();
+  return {
+    [ACTIVITIES.live]: async (name) => {
+      life.live(name, Context.current().info.taskToken);
+      throw new CompleteAsyncError();
+    },
+  };
 }
 
 /** Temporal's own log goes where ours goes. It reports every failed run, which is no problem of the worker. */

@@ -43,7 +43,7 @@ export class JournalState {
   append(append: Append, isHeld: boolean, now: number): Refusal | null {
     if (this.#has(append)) return null;
     const before = this.#row;
-    // A claim lasts as long as its activity: only that says whether another worker may take it.
+    // A claim lasts as long as the life of its worker: only that says whether another one may take it.
     const until = isHeld ? Number.POSITIVE_INFINITY : 0;
     const judged = before && { ...before, claim: { ...before.claim, until } };
     const refused = refusal(append, judged, now);
@@ -109,7 +109,7 @@ export class JournalState {
    * What the next execution begins with: everything since the newest snapshot, and of the rest the newest, as far as it
    * fits. What it leaves behind stays readable in this execution.
    */
-  carry(execution: string, queue: string | null): Carried {
+  carry(execution: string, { life, buried }: Pick<Carried, "life" | "buried">): Carried {
     const room = MOST_BYTES - ASIDE;
     const { snapshotSeq } = this.row;
     const needed = this.#entries.filter(({ seq, count }) => seq + count > snapshotSeq);
@@ -119,7 +119,7 @@ export class JournalState {
     const first = this.#entries[0];
     const own: Past[] = first ? [{ execution, from: first.seq, to: this.row.seq }] : [];
     const past = this.#past.concat(own);
-    return { row: this.row, entries, blobs: Object.fromEntries(blobs), past, queue };
+    return { row: this.row, entries, blobs: Object.fromEntries(blobs), past, life, buried };
   }
 }
 

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
-import { storeWorkflowId } from "./contract.ts";
+import { type OfferEnd, storeWorkflowId } from "./contract.ts";
 import { type Client, type Connection, type Handle, loadClient } from "./sdk.ts";
 import { Turns } from "./turns.ts";
 
@@ -141,6 +141,22 @@ export class Link {
     } catch (error) {
       throw said(error, run, this);
     }
+  }
+
+  /** Ends an activity of the run that its function has left open; false when nobody waits for it any more. */
+  async complete(runId: string, taskToken: Uint8Array, result: OfferEnd | null): Promise<boolean> {
+    // For a codec with a key for each run.
+    const place = { type: "activity", namespace: this.namespace, workflowId: runId, isLocal: false };
+    const how = { serializationContext: place };
+    return this.ask(runId, async ({ activity }) => {
+      try {
+        await activity.complete(taskToken, result, how);
+        return true;
+      } catch (error) {
+        if ((error as Error).name === "ActivityNotFoundError") return false;
+        throw error;
+      }
+    });
   }
 
   /** Resolves or rejects when the run's execution has ended, however long that takes. */

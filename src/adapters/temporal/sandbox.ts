@@ -5,25 +5,35 @@ import {
   continueAsNew,
   defineQuery,
   defineSignal,
+  proxySinks,
   scheduleActivity,
   setCurrentDetails,
   setHandler,
+  sleep,
   upsertMemo,
   workflowInfo,
 } from "@temporalio/workflow";
+import type { Refusal } from "../../core/store/contract.ts";
 import { ended, type RunRow } from "../../core/types.ts";
 import {
+  ACTIVITIES,
   APPEND,
   type AppendAnswer,
   type AppendMessage,
+  type Carried,
   type EntriesQuery,
-  HOLD,
-  type HoldEnd,
+  LOST,
+  type Loss,
   MEMO,
+  type Offer,
+  type OfferEnd,
   QUERIES,
   type RunArguments,
+  SINK,
 } from "./contract.ts";
 import { JournalState } from "./journal-state.ts";
+
+export { holdfastWorker } from "./worker-life.ts";
 
 /** Pauses between offers of a run that no worker takes; they grow while the workers that are asked lack its code. */
 const FIRST_PAUSE_MS = 1_000;
@@ -32,24 +42,38 @@ const LONGEST_PAUSE_MS = 8_000;
 /** A sender asks for its answer at once. */
 const MOST_ANSWERS = 100;
 
-/** A year: the longest that one claim may last. It is renewed by heartbeats. */
-const CLAIM_MS = 365 * 86_400_000;
+/** Lives that are remembered after their end: a claim that is late in one comes within seconds. */
+const MOST_BURIED = 20;
 
-/** How long an offered run may wait for a worker: as long as it takes. */
+/** A year: how long an offered run may wait for a worker, and for what that one says. */
 const OFFER_MS = 365 * 86_400_000;
+
+/**
+ * How often a run that is held asks whether the life of its worker lasts. Whoever buries a life tells its runs within a
+ * second or two; this is for a claim that came too late to be told.
+ */
+const PROBE_MS = 60_000;
+
+/** How long one look at a life may take. */
+const LOOK_MS = 10_000;
+
+const { answered } = proxySinks<{
+  [SINK]: { readonly answered: (number: string, answer: AppendAnswer) => void };
+}>()[SINK];
 
 /** One run inside Temporal's sandbox: keeps its journal, and sees to it that somebody advances it. */
 class RunSandbox {
   readonly #state = new JournalState();
   readonly #args: RunArguments;
-  /** The activity of the claim: scheduled, or running. */
-  #isHolding = false;
-  /** The claim was taken under that activity. */
-  #isTaken = false;
-  /** Counts activities: the end of an earlier one says nothing of the claim. */
-  #holds = 0;
-  /** The task queue of the worker that has the claim. */
-  #queue: string | null = null;
+  /** The activity that offers the run: scheduled, or running. */
+  #isOffered = false;
+  /** Counts offers: the end of an earlier one says nothing of the run. */
+  #offers = 0;
+  /** The life of the worker that has the claim. */
+  #life: string | null = null;
+  /** Lives that are over, the newest last. */
+  #buried: readonly string[] = [];
+  #isProbing = false;
   /** The latest answers, by the numbers of their messages. */
   readonly #answers = new Map<string, AppendAnswer>();
   #pauseMs = 0;
@@ -61,27 +85,33 @@ class RunSandbox {
     this.#args = args;
     if (args.carried) {
       this.#state.restore(args.carried);
-      this.#queue = args.carried.queue;
+      this.#life = args.carried.life;
+      this.#buried = args.carried.buried;
     }
     const first = args.create ?? args.reopen;
     if (first) this.#append(first);
+    if (this.#isHeld) this.#probe().catch(failTask);
   }
 
   listen(): void {
     setHandler(defineQuery(QUERIES.row), () => this.#state.held(this.#isHeld));
     setHandler(defineQuery(QUERIES.entries), (query: EntriesQuery) => this.#state.page(query));
     setHandler(defineQuery(QUERIES.blobs), (hashes: readonly string[]) => this.#state.blobs(hashes));
-    setHandler(defineQuery(QUERIES.carried), () => this.#state.carry(workflowInfo().runId, null));
+    setHandler(defineQuery(QUERIES.carried), () => this.#carried(null));
     setHandler(defineQuery(QUERIES.answer), (number: string) => this.#answers.get(number) ?? null);
+    setHandler(defineSignal(LOST), (loss: Loss) => this.#lost(loss));
     setHandler(defineSignal(APPEND), (message: AppendMessage) => {
-      this.#answers.set(message.number, this.#append(message));
-      for (const [oldest] of this.#answers)
-        if (this.#answers.size > MOST_ANSWERS) this.#answers.delete(oldest);
+      // What comes of a signal follows from what came before it alone, so it can be told before this task is saved.
+      answered(message.number, this.#take(message));
     });
   }
 
-  get #offerId(): string {
-    return `${workflowInfo().runId}.${this.#holds}`;
+  /** Applies a message and keeps its answer. */
+  #take(message: AppendMessage): AppendAnswer {
+    const answer = this.#append(message);
+    this.#answers.set(message.number, answer);
+    for (const [oldest] of this.#answers) if (this.#answers.size > MOST_ANSWERS) this.#answers.delete(oldest);
+    return answer;
   }
 
   get #row(): RunRow {
@@ -90,25 +120,22 @@ class RunSandbox {
 
   /** The claim is somebody's who is alive, as far as anybody knows. */
   get #isHeld(): boolean {
-    return this.#row.claim.token !== null && (this.#isTaken || this.#queue !== null);
+    return this.#row.claim.token !== null && this.#life !== null;
   }
 
-  #append({ append, queue, offer }: AppendMessage): AppendAnswer {
+  #append({ append, life }: AppendMessage): AppendAnswer {
     const { claim } = append;
     if (claim.kind === "erase") {
       this.#isErased = true;
       return { ok: true };
     }
-    const isHeld = append.expect !== null && this.#isHeld;
-    const reason = this.#state.append(append, isHeld, Date.now());
-    if (reason) return { ok: false, reason, held: this.#state.held(this.#isHeld) };
-    if (claim.kind === "acquire") {
-      this.#queue = queue ?? null;
-      // An offer to somebody else is void, and must not end this claim when it lapses.
-      if (this.#isHolding && offer !== this.#offerId) this.#leaveHold();
-      this.#isTaken = this.#isHolding;
-    }
-    if (this.#row.claim.token === null) this.#letGo();
+    const isAcquired = claim.kind === "acquire";
+    if (isAcquired && life !== undefined && this.#buried.includes(life)) return this.#refused("conflict");
+    const reason = this.#state.append(append, append.expect !== null && this.#isHeld, Date.now());
+    if (reason) return this.#refused(reason);
+    // A message that came twice says nothing of the claim that followed.
+    if (isAcquired && this.#row.claim.token === claim.token) this.#claimed(life ?? null);
+    if (this.#row.claim.token === null) this.#life = null;
     if (!append.countsOnly) this.#show();
     this.#pauseMs = 0;
     this.#nextPauseMs = FIRST_PAUSE_MS;
@@ -116,17 +143,37 @@ class RunSandbox {
     return { ok: true };
   }
 
-  /** The claim has ended, so its activity means nothing any more; the worker ends it, or has died. */
-  #letGo(): void {
-    this.#queue = null;
-    if (this.#isTaken) this.#leaveHold();
+  #refused(reason: Refusal): AppendAnswer {
+    return { ok: false, reason, held: this.#state.held(this.#isHeld) };
   }
 
-  /** Whatever becomes of the activity says nothing any more. */
-  #leaveHold(): void {
-    this.#isTaken = false;
-    this.#isHolding = false;
-    this.#holds++;
+  #claimed(life: string | null): void {
+    this.#life = life;
+    // An offer to somebody else is void.
+    this.#isOffered = false;
+    this.#offers++;
+    this.#probe().catch(failTask);
+  }
+
+  #lost(loss: Loss): void {
+    if ("life" in loss) this.#buried = [...this.#buried, loss.life].slice(-MOST_BURIED);
+    const isOurs = "life" in loss ? loss.life === this.#life : loss.token === this.#row.claim.token;
+    if (!this.#isHeld || !isOurs) return;
+    this.#life = null;
+    this.#state.expire(Date.now());
+    this.#changes++;
+  }
+
+  /** Asks now and then whether the life lasts in which the run is claimed. */
+  async #probe(): Promise<void> {
+    if (this.#isProbing) return;
+    this.#isProbing = true;
+    while (this.#life !== null) {
+      const life = this.#life;
+      await sleep(PROBE_MS);
+      if (this.#life === life && (await this.#isOver(life))) this.#lost({ life });
+    }
+    this.#isProbing = false;
   }
 
   /** Shows the row to whoever lists runs or looks at Temporal's own pages. */
@@ -140,14 +187,14 @@ class RunSandbox {
   async run(): Promise<unknown> {
     for (;;) {
       if (this.#isErased) return null;
-      if (!this.#isHolding && this.#isOver) return this.#end();
+      if (!this.#isOffered && this.#hasEnded) return this.#end();
       if (this.#isLong) return this.#continue();
-      if (!this.#isHolding && this.#isDue) this.#hold().catch(failTask);
+      if (!this.#isOffered && this.#isDue) this.#offer().catch(failTask);
       await this.#untilMoved();
     }
   }
 
-  get #isOver(): boolean {
+  get #hasEnded(): boolean {
     const { status, wakeAt, claim } = this.#row;
     return ended(status) && wakeAt === null && claim.token === null;
   }
@@ -157,18 +204,17 @@ class RunSandbox {
     return this.#state.appends >= appendsPerExecution || workflowInfo().continueAsNewSuggested;
   }
 
-  /** A claim needs its activity, and a run whose time has come needs a worker. */
+  /** Its time has come, and nobody advances it. */
   get #isDue(): boolean {
-    const { claim, wakeAt } = this.#row;
-    if (this.#pauseMs > 0) return false;
-    return (claim.token !== null && this.#queue !== null) || (wakeAt !== null && wakeAt <= Date.now());
+    const { wakeAt } = this.#row;
+    return this.#pauseMs === 0 && !this.#isHeld && wakeAt !== null && wakeAt <= Date.now();
   }
 
   async #untilMoved(): Promise<void> {
-    const [seen, holding] = [this.#changes, this.#isHolding];
+    const [seen, offered] = [this.#changes, this.#isOffered];
     const moved = () =>
-      this.#changes !== seen || this.#isHolding !== holding || this.#isLong || this.#isErased;
-    if (this.#isHolding) return condition(moved);
+      this.#changes !== seen || this.#isOffered !== offered || this.#isLong || this.#isErased;
+    if (this.#isOffered || this.#isHeld) return condition(moved);
     const { wakeAt } = this.#row;
     const dueMs = wakeAt === null ? undefined : Math.max(wakeAt - Date.now(), 1);
     const ms = this.#pauseMs > 0 ? this.#pauseMs : dueMs;
@@ -177,47 +223,62 @@ class RunSandbox {
     if (!isMoved) this.#pauseMs = 0;
   }
 
-  /** Offers the run to the workers, or to the one that has it; the activity lasts as long as the claim. */
-  async #hold(): Promise<void> {
-    const { heartbeatMs, adoptMs } = this.#args.settings;
-    const isAdopted = this.#queue !== null;
-    this.#isHolding = true;
-    this.#isTaken = isAdopted;
-    const own = ++this.#holds;
-    let end: HoldEnd | undefined;
+  /** Offers the run to the workers, until one of them has said what it does with it. */
+  async #offer(): Promise<void> {
+    this.#isOffered = true;
+    const own = ++this.#offers;
+    let end: OfferEnd | undefined;
     try {
-      end = await scheduleActivity<HoldEnd>(HOLD, [{ row: this.#row, id: this.#offerId }], {
-        taskQueue: this.#queue ?? workflowInfo().taskQueue,
-        startToCloseTimeout: CLAIM_MS,
-        scheduleToStartTimeout: isAdopted ? adoptMs : OFFER_MS,
-        heartbeatTimeout: heartbeatMs,
+      end = await scheduleActivity<OfferEnd>(ACTIVITIES.offer, [{ row: this.#row } satisfies Offer], {
+        startToCloseTimeout: OFFER_MS,
+        scheduleToStartTimeout: OFFER_MS,
+        heartbeatTimeout: this.#args.settings.heartbeatMs,
         retry: { maximumAttempts: 1 },
         allowEagerDispatch: true,
         summary: this.#row.workflow,
       });
     } catch {
-      // The worker is gone, or never came: its claim has ended, whatever it was doing.
+      // The worker is gone that had the offer.
     }
-    if (own !== this.#holds) return;
-    this.#isHolding = false;
-    this.#isTaken = false;
-    this.#queue = null;
-    if (this.#row.claim.token !== null) this.#state.expire(Date.now());
-    else if (end && !end.taken) this.#rest(end);
+    const isCurrent = own === this.#offers;
+    if (isCurrent) this.#isOffered = false;
+    if (end?.claim) this.#take(end.claim);
+    else if (end?.kept) this.#keep(end.kept);
+    else if (isCurrent && end && !end.taken) this.#rest(end);
+    this.#changes++;
   }
 
-  #rest({ why }: HoldEnd): void {
+  /** The worker that has the claim goes on with it, in another life. */
+  #keep({ token, life }: { readonly token: string; readonly life: string }): void {
+    if (this.#row.claim.token !== token || this.#isHeld || this.#buried.includes(life)) return;
+    this.#claimed(life);
+  }
+
+  /** True when the life is over, and false when nobody can say so now. */
+  async #isOver(life: string): Promise<boolean> {
+    try {
+      const lasts = await scheduleActivity<boolean>(ACTIVITIES.probe, [life], {
+        scheduleToCloseTimeout: PROBE_MS,
+        startToCloseTimeout: LOOK_MS,
+      });
+      return !lasts;
+    } catch {
+      return false;
+    }
+  }
+
+  #rest({ why }: OfferEnd): void {
     this.#pauseMs = why === "no-code" ? this.#nextPauseMs : FIRST_PAUSE_MS;
     this.#nextPauseMs = Math.min(2 * this.#pauseMs, LONGEST_PAUSE_MS);
   }
 
+  #carried(life: string | null): Carried {
+    return this.#state.carry(workflowInfo().runId, { life, buried: this.#buried });
+  }
+
   async #continue(): Promise<never> {
     const { settings } = this.#args;
-    const carried = this.#state.carry(
-      workflowInfo().runId,
-      this.#row.claim.token === null ? null : this.#queue,
-    );
-    return continueAsNew({ settings, carried } satisfies RunArguments);
+    return continueAsNew({ settings, carried: this.#carried(this.#life) } satisfies RunArguments);
   }
 
   /** Ends the execution as the run has ended, so that Temporal's own pages and alarms tell the truth. */

@@ -37,6 +37,10 @@ export interface WorkflowClient {
 }
 
 interface ServiceCalls {
+  resetStickyTaskQueue(request: {
+    readonly namespace: string;
+    readonly execution: { readonly workflowId: string };
+  }): Promise<unknown>;
   describeNamespace(request: { readonly namespace: string }): Promise<unknown>;
   deleteWorkflowExecution(request: {
     readonly namespace: string;
@@ -53,13 +57,25 @@ export interface Connection {
 }
 
 export interface AsyncCompletion {
-  heartbeat(taskToken: Uint8Array): Promise<void>;
-  complete(taskToken: Uint8Array, result: unknown): Promise<void>;
+  complete(taskToken: Uint8Array, result: unknown, options?: object): Promise<void>;
+}
+
+/** A value as it is sent. */
+export interface Payload {
+  readonly metadata?: Readonly<Record<string, Uint8Array>> | null;
+  readonly data?: Uint8Array | null;
+}
+
+interface LoadedConverter {
+  readonly payloadConverter: { toPayload(value: unknown): Payload };
+  readonly payloadCodecs: readonly { encode(payloads: Payload[], place?: object): Promise<Payload[]> }[];
 }
 
 export interface Client {
   readonly workflow: WorkflowClient;
   readonly activity: AsyncCompletion;
+  readonly workflowService: ServiceCalls;
+  readonly options: { readonly loadedDataConverter: LoadedConverter };
 }
 
 interface ClientModule {

@@ -4,25 +4,33 @@ import { HoldfastError } from "../../core/errors.ts";
 import { SeenStore } from "../../core/store/seen.ts";
 import type { RunRow } from "../../core/types.ts";
 import { accepted, creation, outsideAct, step, take } from "../../testing/conformance/index.ts";
-import type { HoldEnd } from "./contract.ts";
 import { Holds } from "./holds.ts";
 import { said } from "./link.ts";
 import { TemporalStore } from "./store.ts";
 
-const settings = { heartbeatMs: 1_000, adoptMs: 1_000, appendsPerExecution: 1_000 };
+const settings = { heartbeatMs: 1_000, appendsPerExecution: 1_000 };
 const TOKEN = new Uint8Array([1]);
 
 /** Processes on one server: each is a store as an engine sees it, with the claims that it has. */
 function stage() {
   const server = new FakeTemporal();
   const process = () => {
-    const ended: HoldEnd[] = [];
-    const beats = { begin: () => undefined, end: (_: Uint8Array, end: HoldEnd) => void ended.push(end) };
-    const holds = new Holds(beats, () => true);
-    const base = new TemporalStore({ link: server.link(), settings, holds, queue: () => "own" });
+    const left: string[] = [];
+    const givenUp: string[] = [];
+    const holds = new Holds(
+      {
+        beat: () => undefined,
+        quiet: () => undefined,
+        join: async () => "life",
+        leave: (runId) => void left.push(runId),
+        giveUp: (runId) => void givenUp.push(runId),
+      },
+      () => true,
+    );
+    const base = new TemporalStore({ link: server.link(), settings, holds, isWorking: () => true });
     const problems: HoldfastError[] = [];
     const store = new SeenStore(base, (error) => void problems.push(error));
-    return { store, holds, ended, problems };
+    return { store, holds, left, givenUp, problems };
   };
   return { server, process };
 }
@@ -76,9 +84,9 @@ describe("a store behind Temporal", () => {
 
   it("S1-64: keeps a claim whose answer got lost, once the journal shows it", async () => {
     const { server, process } = stage();
-    const { store, holds, ended } = process();
+    const { store, holds, left } = process();
     const row = await accepted(store, creation({ claim: { kind: "release" } }));
-    const offered = holds.take({ row, id: "offer" }, TOKEN);
+    const offered = holds.take({ row }, TOKEN);
     server.beforeAnswer = async () => {
       throw new HoldfastError("HF-7003", { run: row.id, queue: "fake" });
     };
@@ -87,39 +95,39 @@ describe("a store behind Temporal", () => {
     server.beforeAnswer = async () => undefined;
     expect(await store.entries(row.id, { from: 2, limit: 1 })).toHaveLength(1);
     expect(await offered).toBe("claimed");
-    expect(ended).toEqual([]);
+    expect(left).toEqual([]);
     const held = (await store.read(row.id)) as RunRow;
     await accepted(store, step(held, { claim: { kind: "release" } }));
-    expect(ended).toEqual([{ taken: true }]);
+    expect(left).toEqual([row.id]);
   });
 
   it("S1-64: keeps a claim when another part of its process acts on the run from outside", async () => {
     const { process } = stage();
-    const { store, holds, ended } = process();
+    const { store, holds, left } = process();
     const row = await accepted(store, creation({ claim: { kind: "release" } }));
-    const offered = holds.take({ row, id: "offer" }, TOKEN);
+    const offered = holds.take({ row }, TOKEN);
     const held = await accepted(store, outsideAct(row, { claim: take("ada") }));
     expect(await offered).toBe("claimed");
     await accepted(store, outsideAct(held));
-    expect(ended).toEqual([]);
+    expect(left).toEqual([]);
   });
 
   it("S1-64: gives a claim up that its engine has stopped renewing without a word, after its time", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     try {
       const { process } = stage();
-      const { store, holds, ended } = process();
+      const { store, holds, givenUp } = process();
       const row = await accepted(store, creation({ claim: { kind: "release" } }));
-      void holds.take({ row, id: "offer" }, TOKEN);
+      void holds.take({ row }, TOKEN);
       const held = await accepted(store, outsideAct(row, { claim: take("ada", 15_000) }));
       for (let seconds = 0; seconds < 60; seconds += 5) {
         vi.advanceTimersByTime(5_000);
         expect(await store.renew([renewal(held)])).toMatchObject([{ id: row.id }]);
       }
       vi.advanceTimersByTime(14_000);
-      expect(ended).toEqual([]);
+      expect(givenUp).toEqual([]);
       vi.advanceTimersByTime(1_000);
-      expect(ended).toEqual([{ taken: true }]);
+      expect(givenUp).toEqual([row.id]);
     } finally {
       vi.useRealTimers();
     }

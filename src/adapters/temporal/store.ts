@@ -3,6 +3,7 @@ import { claimAfter, refuseLimits } from "../../core/store/claim.ts";
 import type { Append, AppendResult, Entry, News, Store, StoreIdentity } from "../../core/store/contract.ts";
 import { checkLimit, isLeftOut, listRows } from "../../core/store/query.ts";
 import { ended, type RunRow } from "../../core/types.ts";
+import { Answers } from "./answers.ts";
 import {
   APPEND,
   type AppendAnswer,
@@ -29,12 +30,14 @@ import { Mirrors } from "./mirrors.ts";
 import type { Client, Described } from "./sdk.ts";
 
 export interface TemporalStoreParts {
-  readonly link: Pick<Link, "ask" | "close" | "storeId" | "taskQueue" | "untilEnded">;
+  readonly link: Pick<Link, "ask" | "close" | "complete" | "storeId" | "taskQueue" | "untilEnded">;
   readonly settings: RunSettings;
   /** The claims of this process; missing in one that only starts and controls runs. */
   readonly holds?: Holds | undefined;
-  /** The task queue of this process alone, while it has one. */
-  readonly queue?: () => string | undefined;
+  /** True while this process takes runs. */
+  readonly isWorking?: () => boolean;
+  /** What the sandboxes of this process answer. */
+  readonly answers?: Answers;
   /** Called when the store is closed. Default: closes the link. */
   readonly stop?: () => Promise<void>;
 }
@@ -61,6 +64,7 @@ export class TemporalStore implements Store {
   readonly #parts: TemporalStoreParts;
   readonly #mirrors = new Mirrors();
   readonly #endings: Endings;
+  readonly #answers: Answers;
   readonly #ended = new EndedRuns({
     describe: (runId) => this.#described(runId),
     carried: async (runId, execution) =>
@@ -75,6 +79,7 @@ export class TemporalStore implements Store {
     this.#parts = parts;
     this.#link = parts.link;
     this.#endings = new Endings(parts.link);
+    this.#answers = parts.answers ?? new Answers();
   }
 
   #checkOpen(): void {
@@ -131,11 +136,9 @@ export class TemporalStore implements Store {
   }
 
   async #append(append: Append): Promise<AppendResult> {
-    const { holds } = this.#parts;
     const { id } = append.run;
-    const message = this.#message(append);
-    holds?.claiming(append);
-    const result = await this.#sent(message);
+    const result = await this.#sent(await this.#message(append));
+    const { holds } = this.#parts;
     if (result.ok) this.#took(append);
     else {
       holds?.refused(append);
@@ -148,11 +151,12 @@ export class TemporalStore implements Store {
     return result;
   }
 
-  #message(append: Append): AppendMessage {
+  async #message(append: Append): Promise<AppendMessage> {
+    const { run, claim } = append;
     const number = crypto.randomUUID();
-    const queue = this.#parts.queue?.();
-    if (queue === undefined || append.claim.kind !== "acquire") return { append, number };
-    return { append, number, queue, offer: this.#parts.holds?.offerOf(append.run.id) };
+    const { holds, isWorking } = this.#parts;
+    if (!holds || !isWorking?.() || claim.kind !== "acquire") return { append, number };
+    return { append, number, life: await holds.claiming(run.id, claim.token) };
   }
 
   async #sent(message: AppendMessage): Promise<AppendResult> {
@@ -162,6 +166,7 @@ export class TemporalStore implements Store {
       return append.expect === null ? await this.#create(message) : await this.#update(message);
     } catch (error) {
       if (append.claim.kind === "acquire") this.#unsure.set(append.run.id, append);
+      this.#parts.holds?.unsure(append);
       throw error;
     }
   }
@@ -216,17 +221,32 @@ export class TemporalStore implements Store {
   }
 
   async #update(message: AppendMessage): Promise<AppendResult> {
-    const { id } = message.append.run;
+    const { number, append } = message;
+    const { id } = append.run;
+    const signal = (): Promise<void> =>
+      this.#ask(id, (client) => client.workflow.getHandle(id).signal(APPEND, message));
+    let told: AppendAnswer | undefined;
     try {
-      await this.#ask(id, (client) => client.workflow.getHandle(id).signal(APPEND, message));
+      if (!(await this.#accepted(message))) told = await this.#answers.to(id, number, signal);
     } catch (error) {
       if (!isMissing(error)) throw error;
       return this.#reopen(message);
     }
-    const answer = (await this.#query(id, QUERIES.answer, [message.number])) as AppendAnswer | null;
+    const answer = told ?? ((await this.#query(id, QUERIES.answer, [number])) as AppendAnswer | null);
     // The run was continued as new in between: what became of it is in the journal.
     if (!answer) throw new HoldfastError("HF-7003", { run: id, queue: this.#link.taskQueue });
     return this.#answered(answer);
+  }
+
+  /** Makes a claim the result of the offer that it takes; false when there is none, or it has lapsed. */
+  async #accepted(claim: AppendMessage): Promise<boolean> {
+    const { append } = claim;
+    const { id } = append.run;
+    const offer = append.claim.kind === "acquire" ? this.#parts.holds?.offerOf(id) : undefined;
+    if (!offer) return false;
+    const isDelivered = await this.#link.complete(id, offer, { taken: true, claim });
+    if (isDelivered) this.#parts.holds?.spent(id, offer);
+    return isDelivered;
   }
 
   #answered(answer: AppendAnswer): AppendResult {

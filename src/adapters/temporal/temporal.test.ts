@@ -13,9 +13,14 @@ import { sharedTemporal } from "../../../test/support/services/temporal.ts";
 import { createEngine, type Engine, workflow } from "../../index.ts";
 import { localKeyring } from "../../security/keyring.ts";
 import { createMemoryStore } from "../../stores/memory.ts";
+import { accepted, creation, outsideAct, take } from "../../testing/conformance/index.ts";
 import { codecOptions } from "./codec.ts";
+import { MEMO } from "./contract.ts";
+import { Holds } from "./holds.ts";
 import { createTemporalEngine, temporalAddress, temporalWorker } from "./index.ts";
+import { signalled } from "./life.ts";
 import { Link } from "./link.ts";
+import { TemporalStore } from "./store.ts";
 
 const { address = "", bundle, missing } = await sharedTemporal();
 const taskQueue = `temporal-${process.pid}`;
@@ -46,6 +51,20 @@ const moving = workflow("moving", async (ctx) => {
   await ctx.gate("second", { choices: ["on"] });
   return [before, between, await said("three")];
 });
+
+const nothing = (): void => undefined;
+
+/** The numbers of the lives of the workers of a queue. */
+async function lives(link: Link, queue: string): Promise<readonly string[]> {
+  const { client } = await link.raw();
+  const query = `WorkflowType = 'holdfastWorker' AND TaskQueue = '${queue}' AND ExecutionStatus = 'Running'`;
+  const found: string[] = [];
+  for await (const { workflowId } of client.workflow.list({ query })) {
+    const { memo } = await client.workflow.getHandle(workflowId).describe();
+    found.push(String(memo?.[MEMO.life]).replace(/^.*(?=\.)/, ""));
+  }
+  return found;
+}
 
 /** The history of a run's newest execution, as Temporal has it. */
 async function history(runId: string): Promise<readonly unknown[]> {
@@ -129,6 +148,52 @@ describe.skipIf(missing !== undefined)("S1-74: runs on Temporal's open-source se
     const run = await engine.start(blocks, undefined, { id: id("blocks") });
     expect(await run.result()).toEqual([1, 1]);
     expect(await run.row()).toMatchObject({ recoveries: 0, claim: { epoch: 1 } });
+  });
+
+  it("S1-64: a process that is silent for too long keeps what nobody else has taken, in another life", async () => {
+    const apart = { address, taskQueue: `${taskQueue}-silent`, heartbeatMs: 1_000 };
+    let goOn = (): void => undefined;
+    const released = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const silent = workflow("silent", async (ctx) => {
+      await ctx.step("block", () => {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4_000);
+      });
+      return ctx.step("wait", async ({ epoch }) => {
+        await released;
+        return epoch;
+      });
+    });
+    const own = await temporalWorker({ ...apart, workflows: [silent], bundle, blockedMs: 300 });
+    const run = await own.engine.start(silent, undefined, { id: id("silent") });
+    const link = new Link(apart);
+    await expect.poll(() => lives(link, apart.taskQueue), { timeout: 60_000 }).toEqual([".2"]);
+    goOn();
+    expect(await run.result()).toBe(1);
+    expect(await run.row()).toMatchObject({ recoveries: 0 });
+    await link.close();
+    await own.close();
+  });
+
+  it("S1-64: a claim that comes after the end of its worker's life is refused", async () => {
+    const link = new Link(where);
+    const settings = { heartbeatMs: HEARTBEAT_MS, appendsPerExecution: 15 };
+    const late = {
+      join: async () => "w#e.1",
+      leave: nothing,
+      giveUp: nothing,
+      beat: nothing,
+      quiet: nothing,
+    };
+    const holds = new Holds(late, () => true);
+    const store = new TemporalStore({ link, settings, holds, isWorking: () => true });
+    const begun = creation({ run: { id: id("late-claim"), wakeAt: null }, claim: { kind: "release" } });
+    const row = await accepted(store, begun);
+    await signalled(link, row.id, { life: "w#e.1" });
+    const claim = outsideAct(row, { claim: take("ada") });
+    expect(await store.append([claim])).toMatchObject([{ ok: false, reason: "conflict", row: { seq: 1 } }]);
+    await store.close();
   });
 
   it("a result is waited for while no worker is there", async () => {

@@ -30,6 +30,10 @@ export class FakeTemporal {
       storeId: "fake-store",
       ask: (_run, work) => work(request.client),
       close: async () => undefined,
+      complete: async (runId, _offer, end) => {
+        if (end?.claim) this.#append(runId, end.claim);
+        return true;
+      },
       untilEnded: () => new Promise(() => undefined),
     };
   }
@@ -90,7 +94,7 @@ export class FakeTemporal {
       case QUERIES.blobs:
         return state.blobs(arg as string[]);
       case QUERIES.carried:
-        return state.carry("execution", null);
+        return state.carry("execution", { life: null, buried: [] });
       default:
         await this.beforeAnswer();
         return this.#answers.get(String(arg)) ?? null;

@@ -34,7 +34,7 @@ export async function sharedTemporal(): Promise<SharedTemporal> {
   });
 }
 
-const SOURCES = ["sandbox.ts", "journal-state.ts", "contract.ts"].map((name) =>
+const SOURCES = ["sandbox.ts", "worker-life.ts", "journal-state.ts", "contract.ts"].map((name) =>
   fileURLToPath(new URL(`../../../src/adapters/temporal/${name}`, import.meta.url)),
 );
 
