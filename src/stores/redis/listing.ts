@@ -34,7 +34,7 @@ export async function listRuns(from: Reading, query: RunQuery): Promise<RunPage>
   for (let after = checkQuery(query); ; ) {
     const named = await candidates(from, query, after, want);
     const next = named.slice(0, want);
-    const rows = await rowsOf(from, next, (bucket) => listsFor(bucket, query));
+    const rows = await rowsOf(from, next, (bucket) => groupsFor(bucket, query).flat());
     found.push(...rows.filter((row) => matches(row, query)));
     after = next.at(-1) ?? null;
     if (found.length >= want || named.length < want || after === null) break;
@@ -54,38 +54,46 @@ async function candidates(
   const highest = createdBefore === undefined ? "+inf" : `(${createdBefore}`;
   const args = [want, after?.createdAt ?? "", after?.id ?? "", least, highest];
   const pages = allBuckets(layout).map(async (bucket) => {
-    const lists = listsFor(bucket, query);
-    return lists.length === 0 ? [] : pairs(await commands.run(LIST, lists, args));
+    const groups = groupsFor(bucket, query);
+    const sizes = groups.map(({ length }) => length);
+    return sizes.includes(0) ? [] : pairs(await commands.run(LIST, groups.flat(), [...args, ...sizes]));
   });
   const named = (await Promise.all(pages)).flat();
   return named.map(([id, createdAt]) => ({ id, createdAt })).sort(byAge);
 }
 
-/** The fewest lists of a bucket that hold every run of the query. */
-function listsFor(bucket: Bucket, query: RunQuery): readonly string[] {
-  const { status, workflow, parent, pruned, name, queue, key } = query;
-  if (parent !== undefined) return [bucket.under(parent)];
-  const [label] = Object.entries(query.labels ?? {});
-  if (key !== undefined) return [bucket.tagged("key", key)];
-  if (name !== undefined) return [bucket.tagged("name", name)];
-  if (label) return [bucket.tagged("label", labelled(...label))];
-  if (queue !== undefined) return [bucket.tagged("queue", queue)];
-  if (status === undefined && pruned === undefined)
-    return [workflow === undefined ? bucket.all : bucket.of(workflow)];
-  const statuses = status ? new Set(status) : RUN_STATUSES;
-  const places = [...statuses].flatMap((one) =>
-    pruned === undefined ? [place(one, false), place(one, true)] : [place(one, pruned)],
-  );
-  return places.map((one) => (workflow === undefined ? bucket.at(one) : bucket.ofAt(workflow, one)));
+/** Groups of lists: every run of the query that is in the bucket is in a list of each. */
+function groupsFor(bucket: Bucket, query: RunQuery): readonly (readonly string[])[] {
+  const { status, workflow, parent, pruned, name, queue, key, labels = {} } = query;
+  const tagged = (kind: string, value: string | undefined): readonly string[][] =>
+    value === undefined ? [] : [[bucket.tagged(kind, value)]];
+  const groups = [
+    ...(parent === undefined ? [] : [[bucket.under(parent)]]),
+    ...tagged("key", key),
+    ...tagged("name", name),
+    ...tagged("queue", queue),
+    ...Object.entries(labels).flatMap((label) => tagged("label", labelled(...label))),
+  ];
+  if (status !== undefined || pruned !== undefined) {
+    const states = pruned === undefined ? [false, true] : [pruned];
+    const places = [...new Set(status ?? RUN_STATUSES)].flatMap((one) =>
+      states.map((isPruned) => place(one, isPruned)),
+    );
+    groups.push(places.map((one) => (workflow === undefined ? bucket.at(one) : bucket.ofAt(workflow, one))));
+  } else if (workflow !== undefined) groups.push([bucket.of(workflow)]);
+  return groups.length > 0 ? groups : [[bucket.all]];
 }
 
-export async function dueRuns(from: Reading, { workflows, limit }: DueQuery): Promise<readonly RunRow[]> {
+export async function dueRuns(
+  from: Reading,
+  { workflows, limit, without = [] }: DueQuery,
+): Promise<readonly RunRow[]> {
   checkLimit(limit);
   const names = [...new Set(workflows)];
   if (names.length === 0) return [];
   const rows: RunRow[] = [];
   for (const priority of await prioritiesOf(from, names)) {
-    rows.push(...(await dueAt(from, names, priority, limit - rows.length)));
+    rows.push(...(await dueAt(from, names, priority, { limit: limit - rows.length, without })));
     if (rows.length >= limit) break;
   }
   return rows;
@@ -110,12 +118,13 @@ async function dueAt(
   from: Reading,
   names: readonly string[],
   priority: number,
-  limit: number,
+  { limit, without }: Required<Omit<DueQuery, "workflows">>,
 ): Promise<readonly RunRow[]> {
   const lanes = names.map((workflow) => laneOf({ workflow, priority }));
   const keysOf = (bucket: Bucket): readonly string[] => lanes.flatMap((lane) => bucket.wakes(lane));
   const pages = allBuckets(from.layout).map(async (bucket) => {
-    const [now, ...due] = texts(await from.commands.run(DUE, keysOf(bucket), [limit]));
+    const reply = await from.commands.run(DUE, keysOf(bucket), [limit, JSON.stringify(without)]);
+    const [now, ...due] = texts(reply);
     return pairs(due).map(([id, wake]) => ({ id, wake, now: Number(now) }));
   });
   const named = (await Promise.all(pages)).flat();

@@ -151,13 +151,30 @@ return {'ok', row(KEYS[2])}
 
 /**
  * Free runs whose wake time has come: the server's time, then id and wake time in turn. Expired claims are released
- * first.
+ * first. Runs of the parts of queues that are left out are passed over, except those that are running.
  *
- * KEYS: due, held, wake of each lane. ARGV: the limit.
+ * KEYS: due, held, wake of each lane. ARGV: the limit; the parts.
  */
 export const DUE = script(`#!lua
 ${COMMON}
 local found = {digits(now)}
+local limit, parts = tonumber(ARGV[1]), cjson.decode(ARGV[2])
+local function isPart(run, part)
+  if run.queue ~= part.queue then return false end
+  if part.key and (type(run.key) == 'string' and run.key or '') ~= part.key then return false end
+  return not part.label or (run.labels[part.label[1]] or '') == part.label[2]
+end
+local function isLeftOut(list, id)
+  if #parts == 0 then return false end
+  local identity, place = unpack(redis.call('HMGET', string.match(list, '^%b{}') .. 'run:' .. id, 'identity', 'place'))
+  if not identity or string.match(place, '^running') then return false end
+  local readable, run = pcall(cjson.decode, identity)
+  if not readable then return false end
+  for _, part in ipairs(parts) do
+    if isPart(run, part) then return true end
+  end
+  return false
+end
 for i = 1, #KEYS, 3 do
   repeat
     local expired = redis.call('ZRANGEBYSCORE', KEYS[i + 1], '-inf', digits(now), 'LIMIT', 0, 500)
@@ -167,8 +184,20 @@ for i = 1, #KEYS, 3 do
       redis.call('ZREM', KEYS[i + 1], id)
     end
   until #expired == 0
-  local due = redis.call('ZRANGEBYSCORE', KEYS[i], '-inf', digits(now), 'WITHSCORES', 'LIMIT', 0, ARGV[1])
-  for _, part in ipairs(due) do found[#found + 1] = part end
+  local left, offset, many = limit, 0, limit
+  repeat
+    local due = redis.call('ZRANGEBYSCORE', KEYS[i], '-inf', digits(now), 'WITHSCORES', 'LIMIT', offset, many)
+    for n = 1, #due, 2 do
+      if left > 0 and not isLeftOut(KEYS[i], due[n]) then
+        found[#found + 1] = due[n]
+        found[#found + 1] = due[n + 1]
+        left = left - 1
+      end
+    end
+    local isLast = #due < 2 * many
+    offset = offset + many
+    many = math.min(2 * many, 10000)
+  until left == 0 or isLast
 end
 return found
 `);
@@ -183,14 +212,38 @@ return found
 `);
 
 /**
- * Ids and ages in turn, newest first within each list. Ids are compared by their bytes: Lua's own comparison depends on
- * the server's locale, the order of lists doesn't.
+ * Ids and ages in turn, newest first within each list, of the runs that are in a list of each group. The smallest group
+ * is walked. Ids are compared by their bytes: Lua's own comparison depends on the server's locale, the order of lists
+ * doesn't.
  *
- * KEYS: lists. ARGV: the limit; age and id of the run after which the page begins, or two empty texts; the least and
- * the highest age.
+ * KEYS: the lists, group by group. ARGV: the limit; age and id of the run after which the page begins, or two empty texts;
+ * the least and the highest age; the size of each group.
  */
 export const LIST = script(`#!lua flags=no-writes
 local limit, age, id = tonumber(ARGV[1]), ARGV[2], ARGV[3]
+local groups, walked, least, key = {}, 0, math.huge, 0
+for i = 6, #ARGV do
+  local group, runs = {}, 0
+  for n = 1, tonumber(ARGV[i]) do
+    key = key + 1
+    group[n] = KEYS[key]
+    runs = runs + redis.call('ZCARD', KEYS[key])
+  end
+  groups[#groups + 1] = group
+  if runs < least then walked, least = #groups, runs end
+end
+local function isInOneOf(group, run)
+  for _, list in ipairs(group) do
+    if redis.call('ZSCORE', list, run) then return true end
+  end
+  return false
+end
+local function isWanted(run)
+  for i, group in ipairs(groups) do
+    if i ~= walked and not isInOneOf(group, run) then return false end
+  end
+  return true
+end
 local function before(a, b)
   for i = 1, math.min(#a, #b) do
     local x, y = string.byte(a, i), string.byte(b, i)
@@ -199,24 +252,27 @@ local function before(a, b)
   return #a < #b
 end
 local found = {}
-for _, key in ipairs(KEYS) do
-  local left, start, offset = limit, ARGV[5], 0
-  while age ~= '' and left > 0 do
-    local ties = redis.call('ZREVRANGEBYSCORE', key, age, age, 'LIMIT', offset, 500)
-    for _, tie in ipairs(ties) do
-      if left > 0 and before(tie, id) then
-        found[#found + 1] = tie
-        found[#found + 1] = age
-        left = left - 1
-      end
-    end
-    offset = offset + #ties
-    start = '(' .. age
-    if #ties < 500 then break end
+for _, list in ipairs(groups[walked]) do
+  local left, start = limit, ARGV[5]
+  local function take(run, at)
+    if left == 0 or not isWanted(run) then return end
+    found[#found + 1] = run
+    found[#found + 1] = at
+    left = left - 1
   end
-  if left > 0 then
-    local rest = redis.call('ZREVRANGEBYSCORE', key, start, ARGV[4], 'WITHSCORES', 'LIMIT', 0, left)
-    for _, part in ipairs(rest) do found[#found + 1] = part end
+  if age ~= '' then
+    start = '(' .. age
+    for _, tie in ipairs(redis.call('ZREVRANGEBYSCORE', list, age, age)) do
+      if before(tie, id) then take(tie, age) end
+    end
+  end
+  local offset, many = 0, limit
+  while left > 0 do
+    local page = redis.call('ZREVRANGEBYSCORE', list, start, ARGV[4], 'WITHSCORES', 'LIMIT', offset, many)
+    for i = 1, #page, 2 do take(page[i], page[i + 1]) end
+    if #page < 2 * many then break end
+    offset = offset + many
+    many = math.min(2 * many, 10000)
   end
 end
 return found
