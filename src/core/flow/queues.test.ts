@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLab } from "../../../test/support/lab.ts";
 import { workflow } from "../../index.ts";
+import { silentLogger } from "../logger.ts";
 
 /** Counts from outside how many calls are under way, in all and for each key. */
 function witness() {
@@ -180,6 +181,21 @@ describe("a queue", () => {
     const engine = lab.engine([flow], { queues });
     expect(await engine.queues.get("q")).toMatchObject({ rate: { calls: 2 } });
     expect(await engine.rateLimits.get("queue q")).toMatchObject({ calls: 2, periodMs: 10_000 });
+  });
+
+  it("is told to be inexact where the store can't count its runs in the claim, if it has a limit", async () => {
+    const { lab, flow } = stage();
+    const told: string[] = [];
+    const logger = {
+      ...silentLogger,
+      warn: (_: string, fields?: object) => void told.push(JSON.stringify(fields)),
+    };
+    const engine = lab.engine([flow], { logger });
+    await engine.queues.set("exact", { concurrency: 2 });
+    Object.assign(lab.store, { capabilities: { ...lab.store.capabilities, limits: false } });
+    await engine.queues.set("q", { concurrency: 2 });
+    await engine.queues.set("fair", { fairBy: "key" });
+    expect(told).toEqual(['{"queue":"q","store":"memory"}']);
   });
 
   it("is set, listed and deleted by operators, and a declaration replaces only an older one", async () => {

@@ -147,6 +147,7 @@ export class Queues {
     const held = await this.#kept.change(name, next);
     if (!held) throw new HoldfastError("HF-5100", { kind: "queue", name });
     await this.#setRate(name, held.value.definition);
+    this.#warnIfInexact(name, held.value.definition);
     this.#log(what, name, act);
     return viewOf(name, held.version, held.value);
   }
@@ -156,6 +157,15 @@ export class Queues {
     if (rate) await this.#rates.define(rateOf(name), rate);
   }
 
+  /** Not every store can count the runs of a queue and claim one in one transaction. */
+  #warnIfInexact(queue: string, { concurrency, perKey }: QueueOptions): void {
+    const { store, logger } = this.#deps;
+    if (store.capabilities.limits === true || (concurrency ?? perKey) === undefined) return;
+    const message =
+      "the store counts a queue's places before the claim: processes that claim at once may exceed a limit";
+    logger.warn(message, { queue, store: store.name });
+  }
+
   async #declare(name: string, definition: QueueOptions): Promise<void> {
     const declared = dataDigest(definition);
     const held = await this.#kept.change(name, (current) =>
@@ -163,6 +173,7 @@ export class Queues {
     );
     // What an operator has set since then stays.
     await this.#setRate(name, held?.value.definition ?? definition);
+    this.#warnIfInexact(name, held?.value.definition ?? definition);
     this.#known = undefined;
   }
 
