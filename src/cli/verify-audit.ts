@@ -38,7 +38,8 @@ function asked(args: readonly string[]): Asked | string {
     if (word === "--json") isJson = true;
     else if (word === "--key") {
       const key = parsePublicKey(next);
-      if (!key) return `${next} isn't a public key of the form name+id+base64.`;
+      // What was given may be the private key, which is never repeated.
+      if (!key) return "What follows --key isn't a public key of the form name+id+base64.";
       keys.push(key);
       at++;
     } else if (word === "--anchor") {

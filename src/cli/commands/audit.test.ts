@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { cliFolder } from "../../../test/support/cli.ts";
 import { fillStore } from "../../../test/support/cli-runs.ts";
 import { main, verifyBundle } from "../verify-audit.ts";
@@ -62,6 +62,13 @@ describe("audit", () => {
     folder.write("bad.jsonl", readFileSync(bundle, "utf8").replace("run_head", "run_haed"));
     expect(await main([join(folder.path, "bad.jsonl"), "--anchor", heads])).toBe(1);
     expect(await main(["--nonsense"])).toBe(2);
+    const privateKey = readFileSync(join(folder.path, "audit.key"), "utf8").trim();
+    const said = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+    expect(await main([bundle, "--key", privateKey])).toBe(2);
+    const told = JSON.stringify(said.mock.calls);
+    said.mockRestore();
+    expect(told).toContain("isn't a public key");
+    expect(told).not.toContain(privateKey.slice(-40));
     expect(await main([join(folder.path, "missing.jsonl")])).toBe(2);
     const listed = await folder.run("audit list --act audit_exported");
     expect(listed.stdout).toContain("the yearly audit");

@@ -67,7 +67,9 @@ export const lookOperations = {
       limit: z.number().int().min(1).max(500).default(200),
     }),
     answer: z.object({
-      acts: z.array(eventLine.extend({ actor: z.string(), workflow: z.string() })),
+      acts: z.array(
+        eventLine.extend({ actor: z.string(), workflow: z.string(), what: z.string().exactOptional() }),
+      ),
       actors: tallies,
       kinds: tallies,
       runs: count,

@@ -78,7 +78,7 @@ function limitsOf({ log, proven, runs, withValues, keysFrom }: Conclusion, event
       : []),
     ...(tail + events > 0
       ? [
-          `${tail} leaves and ${events} events are newer than the last ${anchored ? "anchor" : "signed head"}: whoever can write to the store can still change or remove them.`,
+          `${count(tail, "leaf", "leaves")} and ${count(events, "event")} came after the last ${anchored ? "anchor" : "signed head"}: whoever can write to the store can still change or remove them.`,
         ]
       : []),
     ...(runs ? [] : ["Journals weren't compared with the log."]),

@@ -76,7 +76,7 @@ export async function listActs(
     }
   }
   const runs = await actPage(store, { since, until, limit, ...defined({ actor, kind: act }) });
-  for (const { at, kind, actor: who, reason, run: id, seq, step } of runs.acts)
+  for (const { at, kind, actor: who, reason, run: id, seq, step, what } of runs.acts)
     if (run === undefined || run === id)
       found.push({
         ...EMPTY,
@@ -86,7 +86,7 @@ export async function listActs(
         run: id,
         seq,
         reason: reason ?? null,
-        what: step || null,
+        what: step || (what ?? null),
       });
   found.sort((a, b) => b.at - a.at);
   return { entries: found.slice(0, limit), more: isCut || runs.more || found.length > limit };

@@ -27,8 +27,9 @@ export interface Drill {
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** Reads the JSON report of `holdfast crash-test`. Throws HF-6150 for anything else. */
-export function drillOf(report: unknown, sha256: string, file: string): Drill {
+/** Reads the JSON report of `holdfast crash-test`, also as `--json` prints it. Throws HF-6150 for anything else. */
+export function drillOf(given: unknown, sha256: string, file: string): Drill {
+  const report = isRecord(given) && isRecord(given["report"]) ? given["report"] : given;
   const problem = (what: string) => new HoldfastError("HF-6150", { file, problem: what });
   if (!isRecord(report) || report["kind"] !== "holdfast-crash-test")
     throw problem("it isn't the JSON report of a crash test");

@@ -57,6 +57,21 @@ describe("evidence", () => {
     expect(evidence.capacity).not.toHaveProperty("growth");
   });
 
+  it("says what was edited, as the list of acts does", async () => {
+    const lab = createLab();
+    const flow = workflow("edited", async () => "done");
+    const engine = lab.engine([flow]);
+    await lab.drive(engine.start(flow, undefined, { id: "e" }));
+    await lab.drive(engine.result("e"));
+    await lab.drive(engine.fork("e", { id: "f", set: { config: { region: "north" } }, actor: "ada" }));
+    const { acts } = await lab.drive(engine.reports.acts({ kind: "value_edited" }));
+    expect(acts).toMatchObject([{ run: "f", actor: "ada", what: "config" }]);
+    const [entry] = (await lab.drive(engine.audit.list({ act: "value_edited" }))).entries;
+    expect(entry).toMatchObject({ run: "f", what: "config" });
+    const evidence = await lab.drive(engine.reports.evidence({ run: "f", by: "auditor" }));
+    expect(text(evidence, "md")).toContain("value edited: config");
+  });
+
   it("counts an outage from the lost worker's last write, whatever people wrote meanwhile (S1-58)", async () => {
     const lab = createLab();
     let calls = 0;
@@ -165,6 +180,7 @@ describe("evidence", () => {
       rpo: { most: 1 },
       sha256: "abc",
     });
+    expect(drillOf({ schema: "holdfast/crash-test/v1", ok: true, report }, "abc", "x.json").struck).toBe(12);
     expect(() => drillOf({ ...report, kills: "12" }, "abc", "x.json")).toThrow(/x\.json/);
     expect(() => drillOf([], "abc", "x.json")).toThrow(/crash test/);
   });

@@ -132,10 +132,10 @@ const acts = ({ acts: all }: TrailArtefact): Table => ({
     { title: "Step", look: "code" },
     { title: "Reason" },
   ],
-  rows: all.map(({ at, actor, kind, run, step, reason }) => [
+  rows: all.map(({ at, actor, kind, run, step, reason, what }) => [
     moment(at),
     actor,
-    kind.replaceAll("_", " "),
+    kind.replaceAll("_", " ") + (what === undefined ? "" : `: ${what}`),
     run,
     step,
     reason ?? "–",

@@ -1,5 +1,6 @@
 import { checkText, checkWhole } from "../../check-options.ts";
 import { defined } from "../../defined.ts";
+import type { JournalEvent } from "../../journal/events.ts";
 import type { Store } from "../../store/contract.ts";
 import type { RunRow } from "../../types.ts";
 import { type EventLine, lineOf } from "./event-page.ts";
@@ -20,6 +21,8 @@ export interface ActQuery extends ReportQuery {
 export interface ActLine extends EventLine {
   readonly actor: string;
   readonly workflow: string;
+  /** What it was done to, where its kind doesn't say: `input` or `config` of a run that was edited, say. */
+  readonly what?: string;
 }
 
 export interface ActPage {
@@ -75,8 +78,16 @@ export async function* actsOf(store: Store, row: RunRow, period: Period): AsyncG
   for await (const { events, isCopied } of linksOf(store, row))
     for (const event of isCopied ? [] : events)
       if (event.actor !== undefined && event.kind !== "run_claimed" && isWithin(period, event.at))
-        yield { ...lineOf(row.id, event), actor: event.actor, workflow: row.workflow };
+        yield {
+          ...lineOf(row.id, event),
+          actor: event.actor,
+          workflow: row.workflow,
+          ...defined({ what: whatOf(event) }),
+        };
 }
+
+const whatOf = ({ step, meta }: JournalEvent): string | undefined =>
+  step === "" && "what" in meta && typeof meta.what === "string" ? meta.what : undefined;
 
 const add = (counts: Map<string, number>, name: string): void => {
   counts.set(name, (counts.get(name) ?? 0) + 1);
