@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { accepted, creation, refused, step } from "./fixtures.ts";
 import type { Behaviour } from "./suite.ts";
 
@@ -57,6 +58,21 @@ export const blobs: Behaviour = {
       await refused(store, step(row, { expect: { seq: 9 }, blobs }), "conflict");
       await refused(store, creation({ blobs }), "exists");
       assert.deepEqual(await store.blobs("run-1", ["h1"]), new Map());
+    },
+
+    "are in the size that the store tells, if it can (S4-26)": async ({ store }) => {
+      if (!store.size) return;
+      const before = await store.size();
+      const row = await accepted(store, creation());
+      // Random, because some stores compress what they keep.
+      const data = (): string => randomBytes(75_000).toString("base64");
+      const many = Array.from({ length: 40 }, (_, i) => ({ hash: `h${i}`, data: data() }));
+      await accepted(store, step(row, { blobs: many }));
+      const grown = (await store.size()) - before;
+      assert.ok(
+        grown >= 4_000_000 && grown <= 12_000_000,
+        `4 MB were written, and it grew by ${grown} bytes`,
+      );
     },
 
     "can be asked for by the thousand": async ({ store }) => {
