@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { calls, stage } from "../../test/support/agent-stage.ts";
+import { hangs } from "../../test/support/lab.ts";
 import type { AgentTool } from "./index.ts";
 
 class Account {
@@ -34,6 +35,23 @@ describe("a tool's odd result", () => {
     expect(await toldOf(() => new Account())).toBe('{"owner":"ada"}');
     expect(await toldOf(() => "half \uD83D of it")).toBe("half \uFFFD of it");
     expect(await toldOf(() => `${"x".repeat(199_999)}😀`)).not.toMatch(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])/);
+  });
+});
+
+describe("a tool that never answers", () => {
+  it("is given up after its time: the model is told of one that may be repeated, a person is asked about another", async () => {
+    const waits = { timeoutMs: 1_000, retry: { attempts: 2 } };
+    const read = stage([calls(["t"]), { text: "end" }], { tools: [{ ...tool(hangs), ...waits }] });
+    const engine = await read.begin();
+    expect(await read.lab.drive(engine.result("r"))).toMatchObject({ output: "end" });
+    expect(read.requests[1]?.messages.at(-1)).toMatchObject({
+      isError: true,
+      text: expect.stringMatching("within 1000 ms"),
+    });
+    const pay = stage([calls(["t"])], { tools: [{ ...tool(hangs), ...waits, effect: "once" }] });
+    const other = await pay.begin();
+    const run = await pay.lab.drive(other.settled("r"));
+    expect(run.waiting).toMatchObject([{ kind: "decision", step: "a[0]/tool:t" }]);
   });
 });
 

@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { journalOf } from "../../../test/support/agent-stage.ts";
 import { crashed, rested } from "../../../test/support/durable-body.ts";
+import { hangs } from "../../../test/support/lab.ts";
 import { type AiSdkOptions, durable } from "./index.ts";
 import type { LanguageModel } from "./language-model.ts";
 
@@ -246,6 +247,21 @@ describe.each(VERSIONS)("version $version of the AI SDK", ({ version, sdk, stopA
     await lab.drive(engine.answer("r", "ai.1.allow:wipe", no));
     expect(await lab.drive(engine.result("r"))).toBe("Not done.");
     expect(JSON.stringify(asked.asked[1]?.prompt.at(-1))).toContain("It was not called: ada said no.");
+  });
+
+  it("asks a person about a tool that doesn't answer in its time", async () => {
+    const asked = model([call("wipe", { city: "Rome" })], [say("Done.")]);
+    const wipe = sdk.tool({ inputSchema: city, execute: hangs });
+    const { run } = await rested(async (ctx) => {
+      const agent = durable(
+        ctx,
+        { model: asked, tools: { wipe } },
+        { tools: { wipe: { timeoutMs: 1_000 } } },
+      );
+      return (await sdk.generateText({ ...agent, prompt: "?", stopWhen: stopAfter(3) })).text;
+    });
+    expect(run.waiting).toMatchObject([{ kind: "decision", step: "ai.1.tool:wipe" }]);
+    expect(asked.asked).toHaveLength(1);
   });
 
   it("tells the model of arguments that don't fit and of tools that don't exist, without a step", async () => {
