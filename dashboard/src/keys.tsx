@@ -66,9 +66,18 @@ function isTyping({ key, target, ctrlKey, metaKey, altKey }: KeyboardEvent): boo
   );
 }
 
+/** The palette hears its keys by itself, also while somebody types. */
+const FIND = { keys: "Ctrl K", name: TEXT.palette.title } as const;
+
+const order = (a: Key, b: Key): number => a.keys.localeCompare(b.keys);
+
+/** What the page itself offers comes first, then the pages as the menu has them. */
+const rank = ({ keys }: Key): number =>
+  keys.startsWith("g ") ? 1 + ROUTES.findIndex(({ menu }) => menu && `g ${menu.key}` === keys) : 0;
+
 /** Every key that does something on this page now. */
 export function KeySheet({ onClose }: { readonly onClose: () => void }) {
-  const keys = [...bound.values()].toSorted((a, b) => a.keys.localeCompare(b.keys));
+  const keys = [FIND, ...[...bound.values()].toSorted((a, b) => rank(a) - rank(b) || order(a, b))];
   return (
     <Modal title={TEXT.nav.keys} onClose={onClose}>
       <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1.5">

@@ -173,6 +173,7 @@ export const ACTS = {
     median: (runs: number) => (runs === 1 ? "As the run before." : `Median of ${runs} runs.`),
     noEstimate: "No completed run to compare with.",
     unknown: "unknown",
+    codeTells: "Only the workflow's code can tell.",
     budgetLeft: (amount: string) => `${amount} of the budget is left.`,
     ends: {
       completes: "Then it completes.",

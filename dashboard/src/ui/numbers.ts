@@ -21,7 +21,7 @@ export function costText({
   return unpriced > 0 ? `${moneyText(costUsd)} + ${TEXT.cost.notPriced}` : moneyText(costUsd);
 }
 export const countText = (n: number): string => whole.format(n);
-export const percentText = (part: number): string => `${Math.round(part * 100)} %`;
+export const percentText = (part: number): string => `${Math.round(part * 100)}\u00a0%`;
 
 /** `one` or `many`, with the number before it. */
 export const plural = (n: number, one: string, many = `${one}s`): string =>

@@ -36,21 +36,24 @@ function Figures({ plan, estimate }: Pick<PlanAnswer, "plan" | "estimate">) {
     ...(reuse.costUsd === 0 ? [] : [costText(reuse)]),
     ...(reuse.tokens > 0 ? [words.tokens(countText(reuse.tokens))] : []),
   ];
-  const rest = estimate && [spanText(estimate.ms), ...(estimate.costUsd === 0 ? [] : [costText(estimate)])];
+  const rest = plan.code &&
+    estimate && [spanText(estimate.ms), ...(estimate.costUsd === 0 ? [] : [costText(estimate)])];
   const left = budget?.costUsd;
+  // Without the code, no step and no time left is what the journal doesn't say, not what will be.
+  const isKnown = plan.code || runs.length > 0;
   return (
     <dl className="grid grid-cols-2 gap-x-6 gap-y-3 sm:grid-cols-4">
       <Figure name={words.reused} value={words.steps(reuse.steps)}>
         {reuse.steps === 0 ? words.nothingDone : words.saves(saved.join(" · "))}
       </Figure>
-      <Figure name={words.runsNext} value={words.steps(runs.length)}>
-        {words.ends[plan.view.end]}
+      <Figure name={words.runsNext} value={isKnown ? words.steps(runs.length) : words.unknown}>
+        {isKnown ? words.ends[plan.view.end] : words.codeTells}
       </Figure>
       <Figure name={words.inDoubt} value={words.steps(inDoubt.length)} isAlarming={inDoubt.length > 0}>
         {inDoubt.length === 0 ? words.allKnown : words.seeBelow}
       </Figure>
       <Figure name={words.rest} value={rest ? rest.join(" · ") : words.unknown}>
-        {estimate ? words.median(estimate.runs) : words.noEstimate}
+        {!plan.code ? words.codeTells : estimate ? words.median(estimate.runs) : words.noEstimate}
         {left === undefined ? "" : ` ${words.budgetLeft(moneyText(left))}`}
       </Figure>
     </dl>

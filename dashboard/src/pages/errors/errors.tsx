@@ -111,7 +111,7 @@ function GroupRow({ group, time, onResume }: GroupRowProps) {
             <Link href={`/r/${example}`} className="font-mono text-ink hover:underline">
               {example}
             </Link>{" "}
-            {message}
+            {shape === "" || shape === message ? null : message}
           </p>
         )}
       </div>

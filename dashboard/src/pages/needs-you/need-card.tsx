@@ -143,9 +143,7 @@ function Facts({ need: { run }, until }: { readonly need: Need; readonly until: 
             {run.parent.runId}
           </Link>
         </span>
-      ) : (
-        <span>{T.blocksNothing}</span>
-      )}
+      ) : null}
     </p>
   );
 }

@@ -66,5 +66,5 @@ const COLUMNS: readonly Column<Incident>[] = [
       </span>
     ),
   },
-  { title: C.result, cell: ({ result }) => <Badge tone={TONES[result]}>{result}</Badge> },
+  { title: C.result, cell: ({ result }) => <Badge tone={TONES[result]}>{T.results[result]}</Badge> },
 ];

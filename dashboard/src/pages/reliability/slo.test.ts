@@ -48,10 +48,20 @@ const report = {
 } satisfies Parameters<typeof sloFigures>[0];
 
 describe("the targets of reliability", () => {
+  it.each([
+    [0.846153, "84.6\u00a0%"],
+    [0.999987, "99.9987\u00a0%"],
+    [1.076923, "107.6\u00a0%"],
+    [1, "100\u00a0%"],
+  ])("show a share with the digits that matter, and never rounded up: %f", (value, text) => {
+    const objectives = report.objectives.map((one) => ({ ...one, unit: "share" as const, value }));
+    expect(sloFigures({ ...report, objectives })[0]?.value).toBe(text);
+  });
+
   it("show figure, target and budget, and nothing where nothing was measured (S1-57)", () => {
     const [write, cost] = sloFigures(report);
     expect(write).toMatchObject({ value: "22 ms", target: "≤ 15 ms", verdict: "missed" });
-    expect(write?.note).toContain("-20 % of the budget left");
+    expect(write?.note).toContain("1.2 × the budget used");
     expect(cost).toMatchObject({ value: "–", target: null, verdict: "watched" });
     expect(cost?.note).toContain("nothing to measure");
   });

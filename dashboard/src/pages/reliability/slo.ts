@@ -18,12 +18,22 @@ export interface Slo {
 
 const T = TEXT.reliability;
 
+/** One digit, and four where only they tell the difference. Never rounded up: 99.99 % isn't 100 %. */
+function shareText(value: number): string {
+  const digits = value >= 0.99 && value < 1 ? 10_000 : 10;
+  return `${Math.floor(value * 100 * digits) / digits}\u00a0%`;
+}
+
 const UNITS: Readonly<Record<Objective["unit"], (value: number) => string>> = {
   ms: (value) => (value < 1_000 ? `${Math.round(value * 10) / 10} ms` : spanText(value)),
-  share: (value) => `${Math.floor(value * 1_000_000) / 10_000} %`,
+  share: shareText,
   count: (value) => String(Math.round(value * 10) / 10),
   usd: moneyText,
 };
+
+/** What is left of the failures that the target allows, or how far they are over it. */
+const budgetText = (left: number): string =>
+  left < 0 ? T.overBudget(`${Math.round((1 - left) * 10) / 10}`) : T.budgetLeft(percentText(left));
 
 /** Every objective with its target and what is left of its budget. Nothing is made up for what isn't measured. */
 export const sloFigures = ({ objectives }: Report): readonly Slo[] =>
@@ -34,8 +44,8 @@ export const sloFigures = ({ objectives }: Report): readonly Slo[] =>
     verdict: state,
     note: [
       T.within(spanText(windowMs)),
-      ...(value === null ? [T.nothing] : []),
-      ...(budgetLeft === null ? [] : [T.budgetLeft(percentText(budgetLeft))]),
+      ...(value === null && state !== "unknown" ? [T.nothing] : []),
+      ...(budgetLeft === null || value === null ? [] : [budgetText(budgetLeft)]),
     ].join(" · "),
   }));
 

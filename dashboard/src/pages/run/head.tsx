@@ -65,9 +65,11 @@ export function Head({
             </span>
             {outline ? <ProgressBar progress={outline.progress} tone={BARS[tone]} /> : null}
           </div>
-          <p className="mt-1.5 max-w-[80ch] text-[1.07rem] break-words">
-            <Headline text={headline} />
-          </p>
+          {headline === run.status ? null : (
+            <p className="mt-1.5 max-w-[80ch] text-[1.07rem] break-words">
+              <Headline text={headline} />
+            </p>
+          )}
           <TakenOver answer={answer} />
         </div>
         {acts}
@@ -79,10 +81,14 @@ export function Head({
   );
 }
 
+/** True when the sentence at the top holds the text, whatever its first letter and its full stop. */
+const isSaidBy = (headline: string, text: string): boolean =>
+  headline.toLowerCase().includes(text.toLowerCase().replace(/\.$/, ""));
+
 /** The error of a run that has failed, and what isn't saved. */
 function Trouble({ answer: { run, headline, notSavedSince } }: { readonly answer: RunAnswer }) {
   const details = run.waiting.flatMap(({ detail }) => detail ?? []);
-  const texts = [run.error, ...details].filter((text) => text !== null && !headline.includes(text));
+  const texts = [run.error, ...details].filter((text) => text !== null && !isSaidBy(headline, text));
   return (
     <>
       {notSavedSince === null ? null : (

@@ -3,15 +3,16 @@ import { type MouseEvent, memo } from "react";
 import { Link } from "wouter";
 import { TEXT } from "../../text.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { Headline } from "../../ui/headline.tsx";
 import { costText } from "../../ui/numbers.ts";
-import { Since } from "../../ui/time.tsx";
+import { Since, spanText } from "../../ui/time.tsx";
 import type { RunItem } from "./run-list.ts";
 
 const T = TEXT.runs;
 
 /** One set of columns for the head and all rows. On a phone a row has three lines. */
 export const COLUMNS =
-  "grid gap-x-3 grid-cols-[1.25rem_auto_1fr_auto] md:grid-cols-[1.25rem_9.25rem_10rem_minmax(0,1fr)_4.5rem_4.5rem] xl:grid-cols-[1.25rem_9.25rem_minmax(7rem,11rem)_minmax(5rem,8.5rem)_minmax(12rem,1fr)_6rem_4.25rem_2.5rem_4rem] text-[0.93rem]";
+  "grid gap-x-3 grid-cols-[1.25rem_auto_1fr_auto] md:grid-cols-[1.25rem_9.25rem_10rem_minmax(0,1fr)_4.5rem_4.5rem] xl:grid-cols-[1.25rem_9.25rem_minmax(7rem,11rem)_minmax(5rem,10.5rem)_minmax(12rem,1fr)_6rem_4.25rem_2.5rem_4rem] text-[0.93rem]";
 
 /** Heights in rem: rows are all alike, so the place of a row is known without drawing it. */
 export const ROW_REM = { wide: 2.4, phone: 5.25 } as const;
@@ -25,6 +26,12 @@ export interface RowProps {
   readonly height: number;
   readonly progress: RunItem["progress"];
   readonly onSelect: (id: string, isRange: boolean) => void;
+}
+
+/** What the run does, or how long it took: the status beside it says the rest. */
+function Sentence({ run: { headline, status, createdAt, finishedAt } }: { readonly run: RunItem }) {
+  if (headline !== status) return <Headline text={headline} />;
+  return finishedAt === null ? null : T.took(spanText(finishedAt - createdAt));
 }
 
 export const RunRow = memo(function RunRow({
@@ -68,10 +75,10 @@ export const RunRow = memo(function RunRow({
         {run.workflow}
       </td>
       <td
-        title={run.headline}
+        title={run.headline === run.status ? undefined : run.headline}
         className={`truncate max-md:col-span-3 max-md:col-start-2 max-md:row-start-2 ${run.tone === "bad" ? "text-bad" : "text-soft"}`}
       >
-        {run.headline}
+        <Sentence run={run} />
       </td>
       <td className="min-w-0 max-xl:hidden">
         <Done progress={progress} />

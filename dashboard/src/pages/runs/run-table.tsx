@@ -151,13 +151,15 @@ const Th = ({ className = "", ...rest }: ComponentProps<"th">) => (
   <th scope="col" {...rest} className={`text-[0.82rem] font-medium ${className}`} />
 );
 
-/** The size of the root's letters, as the style sheet has it. */
-const ROOT_PX = { normal: 15, compact: 13.5 } as const;
+/** The size of the root's letters on usual, wide and very wide screens, as the style sheet has it. */
+const ROOT_PX = { normal: [15, 17, 21], compact: [13.5, 15, 18] } as const;
 
 function useRowHeight(): number {
   const isWide = useMedia("(min-width: 48rem)");
+  const [isBig, isHuge] = [useMedia("(min-width: 2400px)"), useMedia("(min-width: 3400px)")];
   const { density } = usePreferences();
-  return Math.round(ROOT_PX[density] * (isWide ? ROW_REM.wide : ROW_REM.phone));
+  const [usual, big, huge] = ROOT_PX[density];
+  return Math.round((isHuge ? huge : isBig ? big : usual) * (isWide ? ROW_REM.wide : ROW_REM.phone));
 }
 
 /** How far down the page an element begins. What stands above it may grow and shrink. */

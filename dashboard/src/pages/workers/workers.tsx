@@ -43,9 +43,11 @@ const COLUMNS: readonly Column<Worker>[] = [
       <>
         <span className="font-medium break-all">{host}</span>
         <span className="block text-[0.87rem] text-soft">{T.pid(pid)}</span>
-        <code className="block max-w-60 truncate text-[0.82rem] text-faint" title={owner}>
-          {owner}
-        </code>
+        {owner === `${host}:${pid}` ? null : (
+          <code className="block max-w-60 truncate text-[0.82rem] text-faint" title={owner}>
+            {owner}
+          </code>
+        )}
       </>
     ),
   },

@@ -70,7 +70,7 @@ export const OutlineRow = memo(
         aria-selected={isSelected}
         tabIndex={-1}
         onClick={() => onSelect(node.key)}
-        className={`absolute inset-x-0 flex cursor-default items-center gap-2 pr-3 ${isSelected ? "bg-accent-soft" : "hover:bg-sunken"} ${node.state === "not started" ? "text-faint" : ""}`}
+        className={`absolute inset-x-0 flex cursor-default items-center gap-2 pr-3 focus-visible:-outline-offset-2 ${isSelected ? "bg-accent-soft" : "hover:bg-sunken"} ${node.state === "not started" ? "text-faint" : ""}`}
         style={{ top, height: ROW_PX, paddingLeft: 8 + (level - 1) * INDENT_PX }}
       >
         <span

@@ -1,0 +1,73 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { playSample, SAMPLE_FILES } from "./sample.ts";
+import { Stage } from "./stage.ts";
+
+const stage = new Stage({ files: SAMPLE_FILES });
+let page: Page;
+let why = "";
+
+beforeAll(async () => {
+  const opened = await stage.open();
+  if ("missing" in opened) why = opened.missing;
+  else {
+    page = opened;
+    await playSample(stage);
+  }
+});
+afterAll(() => stage.close());
+
+describe("what the pages say", () => {
+  it("doesn't take what the journal can't know for nothing left to do (S1-32)", async ({ skip }) => {
+    if (why) return skip(why);
+    // This server has no code, only workers have it.
+    await page.goto(`${stage.url}/r/comets`);
+    await page.getByRole("button", { name: "Resume…" }).click();
+    const plan = page.getByRole("dialog");
+    await plan.getByText("9 steps").waitFor();
+    expect(await plan.getByText("Only the workflow's code can tell.").count()).toBe(2);
+  });
+
+  it("says once how a run stands", async ({ skip }) => {
+    if (why) return skip(why);
+    for (const [run, sentence] of [
+      ["payments-42", "completed"],
+      ["invite-ada", "the outcome of send is unknown"],
+    ] as const) {
+      await page.goto(`${stage.url}/r/${run}`);
+      const head = page.locator("header").filter({ has: page.getByRole("heading", { level: 1 }) });
+      await head.getByText("Started").waitFor();
+      expect(await head.getByText(sentence).count()).toBe(1);
+    }
+  });
+
+  it("shows moments in the list as people say them, and how long finished runs took", async ({ skip }) => {
+    if (why) return skip(why);
+    await page.goto(`${stage.url}/runs`);
+    const row = (run: string) => page.locator(`tr[data-run="${run}"]`);
+    await row("payments-43").waitFor();
+    expect(await row("payments-43").textContent()).toMatch(/waiting for approval at gate approve for \d+/);
+    expect(await row("payments-42").textContent()).toMatch(/took \d+/);
+  });
+
+  it("lists the keys of a page, those of every page in the menu's order (S1-76)", async ({ skip }) => {
+    if (why) return skip(why);
+    await page.goto(`${stage.url}/runs`);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.keyboard.press("?");
+    const keys = await page.getByRole("dialog").locator("dt").allTextContents();
+    expect(keys[0]).toBe("CtrlK");
+    expect(keys.filter((key) => key.startsWith("g")).slice(0, 3)).toEqual(["gn", "gr", "gg"]);
+  });
+
+  it("fills a very wide screen with larger letters, and rows of their height", async ({ skip }) => {
+    if (why) return skip(why);
+    const wide = await stage.window("admin", "/runs", { viewport: { width: 3840, height: 2160 } });
+    await wide.locator("tr[data-run]").first().waitFor();
+    const [first, second] = await Promise.all(
+      [0, 1].map((at) => wide.locator("tr[data-run]").nth(at).boundingBox()),
+    );
+    expect((second?.y ?? 0) - (first?.y ?? 0)).toBe(Math.round(21 * 2.4));
+    expect(first?.width).toBeGreaterThan(3840 / 2);
+  });
+});
