@@ -1,5 +1,5 @@
 import { Keyboard, LogOut, Moon, Rows3, Rows4, Search, Sun, SunMoon } from "lucide-react";
-import { type ReactNode, Suspense } from "react";
+import { type ReactNode, Suspense, useEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
 import { useLiveState } from "./api/live.ts";
 import { useApi } from "./api/use-api.ts";
@@ -46,8 +46,17 @@ export function Shell({
 
 function Menu() {
   const [location] = useLocation();
+  const menu = useRef<HTMLElement>(null);
+  // On a phone the menu is wider than the screen.
+  useEffect(() => {
+    const here = menu.current?.querySelector("[aria-current]")?.getBoundingClientRect();
+    const whole = menu.current?.getBoundingClientRect();
+    if (here && whole)
+      menu.current?.scrollBy({ left: here.left + here.width / 2 - whole.left - whole.width / 2 });
+  }, [location]);
   return (
     <nav
+      ref={menu}
       aria-label={TEXT.nav.label}
       className="overflow-x-auto px-2 max-md:pb-2 md:flex-1 md:overflow-y-auto"
     >

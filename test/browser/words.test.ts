@@ -70,4 +70,15 @@ describe("what the pages say", () => {
     expect((second?.y ?? 0) - (first?.y ?? 0)).toBe(Math.round(21 * 2.4));
     expect(first?.width).toBeGreaterThan(3840 / 2);
   });
+
+  it("keeps the page in the menu, and a worker's status, in sight on a phone", async ({ skip }) => {
+    if (why) return skip(why);
+    const phone = await stage.window("admin", "/workers", { viewport: { width: 375, height: 740 } });
+    await phone.getByText("working").first().waitFor();
+    for (const shown of [phone.locator("nav [aria-current]"), phone.getByText("working").first()]) {
+      const box = await shown.boundingBox();
+      expect(box?.x).toBeGreaterThan(0);
+      expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThan(375);
+    }
+  });
 });

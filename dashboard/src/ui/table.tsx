@@ -58,7 +58,7 @@ export function Table<Row>({ label, columns, rows, keyOf, detail, onOpen }: Tabl
               <th
                 key={column.title}
                 scope="col"
-                className={`px-3 py-2 font-medium whitespace-nowrap ${shown(column)}`}
+                className={`px-3 py-2 font-medium whitespace-nowrap first:pl-4 last:pr-4 ${shown(column)}`}
               >
                 {column.title}
               </th>
@@ -74,7 +74,7 @@ export function Table<Row>({ label, columns, rows, keyOf, detail, onOpen }: Tabl
                 className="align-top hover:bg-sunken/60 focus-visible:bg-accent-soft/50"
               >
                 {columns.map((column) => (
-                  <td key={column.title} className={`px-3 py-2 ${shown(column)}`}>
+                  <td key={column.title} className={`px-3 py-2 first:pl-4 last:pr-4 ${shown(column)}`}>
                     {column.cell(row)}
                   </td>
                 ))}

@@ -67,6 +67,7 @@ const COLUMNS: readonly Column<Worker>[] = [
   },
   {
     title: T.columns.runs,
+    spare: "sm",
     cell: ({ running, concurrency }) => (
       <span className="inline-block min-w-24 tabular-nums">
         {T.of(running, concurrency)}
@@ -74,10 +75,17 @@ const COLUMNS: readonly Column<Worker>[] = [
       </span>
     ),
   },
-  { title: T.columns.beat, cell: ({ beat }) => <When at={beat} /> },
+  { title: T.columns.beat, spare: "sm", cell: ({ beat }) => <When at={beat} /> },
   { title: T.columns.since, spare: "md", cell: ({ since }) => <Since at={since} /> },
   {
     title: T.columns.status,
-    cell: (worker) => <Badge tone={TONES[stateOf(worker)]}>{T.status[stateOf(worker)]}</Badge>,
+    cell: (worker) => (
+      <>
+        <Badge tone={TONES[stateOf(worker)]}>{T.status[stateOf(worker)]}</Badge>
+        <span className="mt-0.5 block text-[0.87rem] text-soft sm:hidden">
+          <When at={worker.beat} />
+        </span>
+      </>
+    ),
   },
 ];
