@@ -41,13 +41,72 @@ const common = /** @satisfies {import("rolldown").InputOptions} */ ({
   resolve: { alias: { mutative: path.join(ROOT, "node_modules/mutative/dist/mutative.esm.mjs") } },
 });
 
+/** What is loaded together: a module belongs to the first of these that leads to it by imports, other than on demand. */
+const PARTS = {
+  core: "src/index.ts",
+  // Not its entry: that waits for the command, and the command for what it imports.
+  cli: "src/cli/app.ts",
+  looking: "src/core/manage/checkpoints/looking.ts",
+  questions: "src/core/engine/questions.ts",
+  lookups: "src/core/manage/reports/lookups.ts",
+  execution: "src/core/engine/work.ts",
+  verbs: "src/core/engine/verbs.ts",
+};
+
+/** @type {Map<string, string>} */
+const parts = new Map();
+
+/** @type {import("rolldown").CodeSplittingNameFunction} */
+function partOf(id, context) {
+  if (parts.size === 0)
+    for (const [name, entry] of Object.entries(PARTS)) {
+      const open = [path.join(ROOT, entry)];
+      for (let next = open.pop(); next !== undefined; next = open.pop()) {
+        if (parts.has(next)) continue;
+        parts.set(next, name);
+        open.push(...(context.getModuleInfo(next)?.importedIds ?? []));
+      }
+    }
+  return parts.get(id);
+}
+
+/** The first of them takes what it imports, so each comes before those that stand on it. */
+const groups = Object.keys(PARTS).map((part, index, { length }) => ({
+  name: (/** @type {string} */ id, /** @type {import("rolldown").ChunkingContext} */ context) =>
+    partOf(id, context) === part ? part : null,
+  debugName: part,
+  priority: length - index,
+}));
+
 /**
- * The package: a file for each export, the core in one, because loading many small files takes most of the time of an import. It is
+ * The table of errors as JSON: it is read with every import, and JSON is read several times faster than code.
+ *
+ * @type {import("rolldown").Plugin}
+ */
+const texts = {
+  name: "texts",
+  load: {
+    filter: { id: /src\/core\/errors\/(?!entry)\w+\.ts$/ },
+    async handler(id) {
+      const { output } = await build({ input: id, write: false });
+      const tables = await import(`data:text/javascript,${encodeURIComponent(output[0].code)}`);
+      return Object.entries(tables)
+        .map(
+          ([name, table]) => `export const ${name} = JSON.parse(${JSON.stringify(JSON.stringify(table))});`,
+        )
+        .join("\n");
+    },
+  },
+};
+
+/**
+ * The package: a file for each export and for each part, because loading many small files takes most of the time of an import. It is
  * not minified: a stack trace points at code that one can read.
  */
 async function buildPackage() {
   await build({
     ...common,
+    plugins: [texts],
     input: Object.fromEntries([...published, ...PROCESSES].map((name) => [name, `src/${name}.ts`])),
     output: {
       dir: DIST,
@@ -55,15 +114,11 @@ async function buildPackage() {
       chunkFileNames: "parts/[name]-[hash].js",
       comments: false,
       minifyInternalExports: false,
-      codeSplitting: {
-        // Differences are loaded when somebody asks for one.
-        groups: [
-          { name: "core", test: /src\/core\/(?!manage\/checkpoints\/diff\.ts)|node_modules\/mutative/ },
-        ],
-      },
+      codeSplitting: { groups },
     },
   });
-  copyFileSync(path.join(ROOT, "node_modules/mutative/LICENSE"), path.join(DIST, "parts/mutative.LICENSE"));
+  for (const name of ["croner", "mutative"])
+    copyFileSync(path.join(ROOT, "node_modules", name, "LICENSE"), path.join(DIST, `parts/${name}.LICENSE`));
   copyFileSync(
     path.join(ROOT, "node_modules/@noble/hashes/LICENSE"),
     path.join(DIST, "parts/noble-hashes.LICENSE"),

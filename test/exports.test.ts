@@ -76,8 +76,8 @@ describe("the package", () => {
     expect(absent, "missing in the packed tarball").toEqual([]);
   });
 
-  it("ships at most 720 files, 6.3 MB of code and 1.2 MB of pages, without maps, tests, the laboratory or the site", () => {
-    expect(packed.entryCount).toBeLessThanOrEqual(720);
+  it("ships at most 740 files, 6.3 MB of code and 1.2 MB of pages, without maps, tests, the laboratory or the site", () => {
+    expect(packed.entryCount).toBeLessThanOrEqual(740);
     const pages = packed.files.filter(({ path: file }) => file.startsWith("dist/dashboard/"));
     const size = pages.reduce((sum, file) => sum + file.size, 0);
     expect(size).toBeGreaterThan(0);

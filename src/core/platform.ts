@@ -21,10 +21,12 @@ export interface Platform {
   storage<T>(): { getStore(): T | undefined; run<R>(value: T, body: () => R): R };
 }
 
-let current: Platform | undefined = nodePlatform();
+let current: Platform | undefined;
 
 /** The platform. Throws where there is none: guessing a source of hashes or randomness would be worse. */
 export function platform(): Platform {
+  // Asked for at the first use, because Node takes a while to load its cryptography.
+  current ??= nodePlatform();
   if (current === undefined)
     throw new Error("Holdfast has been given no platform here, and there is no Node.");
   return current;

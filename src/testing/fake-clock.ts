@@ -1,5 +1,6 @@
 import { checkKeys, checkNumber, checkWhole } from "../core/check-options.ts";
 import type { Clock } from "../core/clock.ts";
+import { partsLoaded } from "../core/on-demand.ts";
 
 /** A clock that stands still until a test moves it. */
 export interface FakeClock extends Clock {
@@ -145,6 +146,8 @@ async function settled(deferred: (() => void)[], quietTurns: number): Promise<vo
   for (let quiet = 0; quiet < quietTurns; quiet++) {
     // A whole turn before each callback drains every microtask, as between two real immediates.
     await turn();
+    // No time passes while a part of the code is being loaded.
+    if (await partsLoaded()) quiet = -1;
     const callback = deferred.shift();
     if (callback === undefined) continue;
     quiet = -1;

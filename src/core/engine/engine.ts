@@ -21,23 +21,21 @@ import { engineStore } from "../journal/scratch-store.ts";
 import type { Alerts } from "../manage/alerts/alerts.ts";
 import { Audit } from "../manage/audit/audit.ts";
 import { Checkpoints } from "../manage/checkpoints/checkpoints.ts";
-import { type ForkOptions, forkRun } from "../manage/fork/fork.ts";
-import { type ForkPreview, previewFork } from "../manage/fork/fork-preview.ts";
+import type { ForkOptions } from "../manage/fork/fork.ts";
+import type { ForkPreview } from "../manage/fork/fork-preview.ts";
 import { Migrations } from "../manage/migrations.ts";
 import { OutsideRuns } from "../manage/outside/outside.ts";
-import { planResume } from "../manage/plan/plan.ts";
 import type { PlanOptions, ResumePlan } from "../manage/plan/plan-types.ts";
-import { type Replay, type ReplayOptions, replayCheckpoint } from "../manage/replay/replay-run.ts";
+import type { Replay, ReplayOptions } from "../manage/replay/replay-run.ts";
 import { Reports } from "../manage/reports/reports.ts";
-import { insteadOfParking } from "../manage/restart/instead.ts";
 import { Restarts } from "../manage/restart/restarts.ts";
-import { type DeleteOptions, type DeleteReport, deleteRun } from "../manage/retention/delete.ts";
+import type { DeleteOptions, DeleteReport } from "../manage/retention/delete.ts";
 import { RetentionLoop } from "../manage/retention/loop.ts";
 import { Retention } from "../manage/retention/retention.ts";
 import type { Slo } from "../manage/slo/slo.ts";
-import { findRuns, type RunSearch } from "../manage/status/find-runs.ts";
+import type { RunSearch } from "../manage/status/find-runs.ts";
 import { beginWork } from "../manage/status/idle.ts";
-import { type RunReport, readStatus } from "../manage/status/run-status.ts";
+import type { RunReport } from "../manage/status/run-status.ts";
 import { Waits } from "../manage/status/waits.ts";
 import { RunStreams } from "../manage/streams/streams.ts";
 import { Transfer } from "../manage/transfer/transfer.ts";
@@ -61,19 +59,19 @@ import { RunWatch, readResult } from "../worker/watch.ts";
 import type { Worker } from "../worker/worker.ts";
 import { WorkerSlot } from "../worker/worker-slot.ts";
 import { checkWorkflow } from "../workflow.ts";
-import { type Advanced, type AdvanceOptions, advance } from "./advance.ts";
+import type { Advanced, AdvanceOptions } from "./advance.ts";
 import { engineAlerts } from "./alerts.ts";
 import { checkCall, checkEngineOptions, checkVerb, executionSettings } from "./arguments.ts";
 import { actOnAll } from "./bulk.ts";
 import { cancelFamily, pauseFamily, resumeFamily } from "./family-acts.ts";
 import { engineFlow } from "./flow.ts";
-import { executionDeps, type Linked } from "./links.ts";
+import type { Linked } from "./links.ts";
+import { questions, verbs, work } from "./on-demand.ts";
 import type { EngineOptions } from "./options.ts";
 import { engineObserver, engineParts, enginePorts } from "./ports.ts";
 import { recordStoreActs } from "./recorded-acts.ts";
 import { RunHandle } from "./run-handle.ts";
 import { Starter } from "./start.ts";
-import { engineWorker } from "./worker.ts";
 
 /**
  * Starts, advances and controls runs on one store.
@@ -274,7 +272,7 @@ export class Engine {
   /** Advances due runs until none is due or the time is over, then hands over; see {@link AdvanceOptions}. */
   async advance(options: AdvanceOptions = {}): Promise<Advanced> {
     this.#checkOpen();
-    return advance(this.#ports.clock, options, this.#options, (more) => this.#openWorker(more));
+    return (await work()).advance(this.#ports.clock, options, this.#options, this.#openWorker.bind(this));
   }
 
   /** The running worker, if this engine may advance runs. */
@@ -284,6 +282,7 @@ export class Engine {
   }
 
   async #openWorker(more: Pick<EngineOptions, "concurrency"> = {}): Promise<Worker> {
+    const { engineWorker, insteadOfParking } = await work();
     const worker = engineWorker(this.#linked, { ...this.#options, ...more }, await this.#foresight(), {
       queues: this.#flow.places,
       settings: { sweepMs: this.#sweepMs, recovery: this.#recovery, keep: this.#retentionLoop.keep },
@@ -339,12 +338,13 @@ export class Engine {
   /** Describes in one sentence what the run does or waits for, and what a person can do about it. */
   async status(runId: string): Promise<RunReport> {
     checkId(runId);
-    return readStatus(this.#parts, runId, heldRun(this.#queue.health, this.#slot.active(runId)));
+    const held = heldRun(this.#queue.health, this.#slot.active(runId));
+    return (await questions()).readStatus(this.#parts, runId, held);
   }
 
   /** Stored runs, newest first, one page at a time (100 runs, unless `limit` says otherwise); every filter must match. */
   async list(query: RunSearch = {}): Promise<RunPage> {
-    return findRuns(this.#store, query);
+    return (await questions()).findRuns(this.#store, query);
   }
 
   /** Stops the run at its next step boundary. No new step starts after this resolves. */
@@ -366,8 +366,8 @@ export class Engine {
   }
 
   /** Deletes an ended run and those it started: nothing of them is left, and the id is free; see {@link DeleteOptions}. */
-  delete(runId: string, options: DeleteOptions = {}): Promise<DeleteReport> {
-    return deleteRun(this.#parts, runId, options);
+  async delete(runId: string, options: DeleteOptions = {}): Promise<DeleteReport> {
+    return (await verbs()).deleteRun(this.#parts, runId, options);
   }
 
   /** Pauses every unfinished run of a workflow. Runs that can't be paused are listed with the reason. */
@@ -400,30 +400,31 @@ export class Engine {
   async fork(address: string, options: ForkOptions = {}): Promise<Run> {
     this.#checkOpen();
     checkVerb("fork", options);
-    return forkRun(this.#parts, address, options);
+    return (await verbs()).forkRun(this.#parts, address, options);
   }
 
   /** Predicts what `fork` would do about the calls that the source has made since. Changes nothing. */
   async previewFork(address: string, options: ForkOptions = {}): Promise<ForkPreview> {
     checkVerb("fork", options);
-    return previewFork(this.#parts, address, options);
+    return (await verbs()).previewFork(this.#parts, address, options);
   }
 
   /** Runs the workflow's function against the records up to a checkpoint. Calls nothing and changes nothing. */
   async replay(address: string, options: ReplayOptions = {}): Promise<Replay> {
     checkVerb("replay", options);
-    return replayCheckpoint(await this.#foresight(), this.#workflows, address, options);
+    return (await verbs()).replayCheckpoint(await this.#foresight(), this.#workflows, address, options);
   }
 
   /** Predicts what a resume with these options would do now. Changes nothing. */
   async plan(runId: string, options: PlanOptions = {}): Promise<ResumePlan> {
     checkCall("plan", runId, options);
-    return planResume(await this.#foresight(), this.#workflows, runId, options);
+    return (await verbs()).planResume(await this.#foresight(), this.#workflows, runId, options);
   }
 
   /** The dependencies that a worker here has, or would have. */
   async #foresight(): Promise<ExecutionDeps> {
     await this.#parts.time.read();
+    const { executionDeps } = await work();
     const settings = executionSettings(this.#options, this.#claimMs);
     return executionDeps(await this.#store.identity(), this.#options, settings, this.#linked);
   }

@@ -84,3 +84,7 @@ export function phaseOf({ kind, step }: JournalEvent): string {
   const isInStep = OF_STEPS.test(kind) || (!isAtTop(step) && NOTES.includes(kind));
   return isInStep ? baseName(firstSegment(step)) : "";
 }
+
+/** The reason for a checkpoint: the trigger of a mark, otherwise the event. */
+export const triggerOf = (event: JournalEvent): string =>
+  event.kind === "checkpoint_marked" ? event.meta.trigger : event.kind;

@@ -1,11 +1,14 @@
+import { onDemand } from "../on-demand.ts";
 import type { StateView } from "../types.ts";
 import { dataDigest } from "../values/codec.ts";
-import { PatchedState, type StatePatch } from "../values/patch.ts";
+import type { StatePatch } from "../values/patch.ts";
 import type { Raw } from "./events.ts";
 import type { Recorded } from "./facts.ts";
 import type { LoopRecord, Signal, StepRecord } from "./records.ts";
 import type { RunState } from "./state.ts";
 import type { Values } from "./values.ts";
+
+export const patching = onDemand(() => import("../values/patch.ts"));
 
 export async function viewState(values: Values, runId: string, state: RunState): Promise<StateView> {
   const steps: [string, unknown][] = [];
@@ -93,12 +96,13 @@ export async function loopState(
   { state, changes }: Pick<LoopRecord, "state" | "changes">,
   initial?: object,
 ): Promise<object | undefined> {
+  const { PatchedState } = await patching();
   const first = (state?.value as object | undefined) ?? initial;
   let current = first && new PatchedState(first);
   for await (const decoded of values.decodeEach(runId, changes)) {
     const change = decoded as Advance;
     if ("state" in change) current = new PatchedState(change.state);
-    else (current as PatchedState<object>).take(change.patches);
+    else (current as NonNullable<typeof current>).take(change.patches);
   }
   return current?.state;
 }

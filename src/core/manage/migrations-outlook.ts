@@ -47,6 +47,7 @@ export async function foreseen(deps: ExecutionDeps, row: RunRow, workflow: Workf
   return { ...nextOf(met), missing };
 }
 
+/** Why a run parks, in the run's own words. */
 export const said = (problem: HoldfastError): string => about(problem, problem.why).detail;
 
 const at = ({ stoppedAt }: Met): string[] => stoppedAt.flatMap(({ step }) => (step === "" ? [] : [step]));

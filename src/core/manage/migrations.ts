@@ -1,5 +1,4 @@
-import { type MigrationPlan, planMigration, type StateChange } from "../changes/migration-plan.ts";
-import { noRoute, route } from "../changes/versions.ts";
+import type { MigrationPlan, StateChange } from "../changes/migration-plan.ts";
 import { checkKeys, checkText, checkWhole } from "../check-options.ts";
 import type { Workflow } from "../context.ts";
 import { HoldfastError } from "../errors.ts";
@@ -8,12 +7,15 @@ import { type Act, because, checkActOptions, plan, wrongStatus } from "../journa
 import type { ActPlan } from "../journal/acts.ts";
 import { isKeyAway, loadRun } from "../journal/load.ts";
 import type { EngineParts } from "../journal/parts.ts";
+import { onDemand } from "../on-demand.ts";
 import type { ExecutionDeps } from "../run/execution-deps.ts";
 import type { ClaimChange } from "../store/contract.ts";
 import { everyRun } from "../store/query.ts";
 import type { Run } from "../types.ts";
 import { type RunRow, type RunStatus, terminal } from "../types.ts";
-import { foreseen, type Outlook, said } from "./migrations-outlook.ts";
+import type { Outlook } from "./migrations-outlook.ts";
+
+const migrating = onDemand(() => import("./migrating.ts"));
 
 /** Selects runs: those of one workflow or of all registered ones, newest first. */
 export interface MigrationQuery {
@@ -104,10 +106,11 @@ export class Migrations {
   }
 
   async #foretell(deps: ExecutionDeps, row: RunRow, report: RunMigration): Promise<RunMigration> {
+    const { foreseen, said } = await migrating();
     try {
-      const { problem, ...outlook } = await foreseen(deps, row, this.#workflow(row.workflow));
-      if (outlook.next !== "parks" || problem === undefined) return { ...report, ...outlook };
-      return { ...report, ...outlook, problem, outcome: "parks" };
+      const { problem, ...found } = await foreseen(deps, row, this.#workflow(row.workflow));
+      if (found.next !== "parks" || problem === undefined) return { ...report, ...found };
+      return { ...report, ...found, problem, outcome: "parks" };
     } catch (error) {
       return { ...report, outcome: "parks", problem: said(unreadable(error)) };
     }
@@ -164,6 +167,7 @@ export class Migrations {
     row: RunRow,
     reason?: string,
   ): Promise<{ readonly report: RunMigration; readonly plan?: MigrationPlan }> {
+    const { noRoute, planMigration, route, said } = await migrating();
     const { store, values, ports } = this.#parts;
     const workflow = this.#workflow(row.workflow);
     const way = route(workflow, row);

@@ -1,19 +1,18 @@
 import { badOption, checkKeys, checkMethod, checkNumber, checkText, keysOf } from "../../check-options.ts";
 import { defined } from "../../defined.ts";
+import { detached } from "../../detached.ts";
 import { HoldfastError } from "../../errors.ts";
 import { Kept } from "../../flow/kept.ts";
 import { type Act, checkAct } from "../../journal/act.ts";
 import type { EngineParts } from "../../journal/parts.ts";
+import { onDemand } from "../../on-demand.ts";
 import type { Documents } from "../../store/documents.ts";
 import type { StoreState } from "../../store/health.ts";
 import type { Slo } from "../slo/slo.ts";
-import { AwayWatch } from "./away.ts";
 import { type AlertLinks, type AlertNotification, type NotifyChannel, notificationOf } from "./channel.ts";
-import { sent } from "./deliver.ts";
-import { AlertLease } from "./lease.ts";
 import { MonthBudgets } from "./month-budgets.ts";
 import { type AlertRecord, isAlert, RULES } from "./record.ts";
-import { AlertWatch, type Source } from "./watch.ts";
+import type { AlertWatch, Source } from "./watch.ts";
 
 /** Who is told of what goes wrong, and when. */
 export interface AlertOptions extends AlertLinks {
@@ -67,6 +66,8 @@ interface Owned {
 
 const EVERY_MS = 15_000;
 
+const watching = onDemand(() => import("./watching.ts"));
+
 /**
  * Alerts: each has a key, opens once however many processes look, is told again when nobody looks after it, becomes
  * more urgent, and clears itself. They are documents of the store, together with the messages that are still to be sent.
@@ -88,7 +89,7 @@ export class Alerts {
   readonly #options: AlertOptions;
   readonly #channels: readonly NotifyChannel[];
   readonly #kept: Kept<AlertRecord>;
-  #made: AlertWatch | null = null;
+  #made: Promise<AlertWatch> | undefined;
   #isWatching = false;
 
   constructor(owned: Owned, options: AlertOptions = {}) {
@@ -132,6 +133,7 @@ export class Alerts {
   /** Sends a test message to every channel of this process, and tells what came of it (HF-6121 if there is none). */
   async test(): Promise<readonly TestResult[]> {
     if (this.#channels.length === 0) throw new HoldfastError("HF-6121");
+    const { sent } = await watching();
     const { clock, ids } = this.#owned.parts.ports;
     const at = clock.now();
     const about = { key: "test", kind: "test", since: at, run: null, workflow: null } as const;
@@ -148,7 +150,8 @@ export class Alerts {
 
   /** Looks once for causes of alerts, unless another process does, and tells people. */
   async check(): Promise<AlertsPage> {
-    await this.#watching().pass();
+    const watch = await this.#watching();
+    await watch.pass();
     return this.list();
   }
 
@@ -160,7 +163,8 @@ export class Alerts {
     this.#documents();
     if (this.#isWatching) return;
     this.#isWatching = true;
-    this.#watching().start(background);
+    const started = this.#watching().then((watch) => watch.start(background));
+    detached(started, this.#owned.parts.ports.logger, "watching for alerts");
   }
 
   /** Begins to look, if the engine was given alert options. */
@@ -170,15 +174,17 @@ export class Alerts {
 
   /** Stops looking; `release`: and leaves the alerts to other processes at once. */
   async stop(release = true): Promise<void> {
-    await this.#made?.stop(release);
+    const made = await this.#made?.catch(() => undefined);
+    await made?.stop(release);
   }
 
-  #watching(): AlertWatch {
+  #watching(): Promise<AlertWatch> {
     this.#made ??= this.#make();
     return this.#made;
   }
 
-  #make(): AlertWatch {
+  async #make(): Promise<AlertWatch> {
+    const { AlertLease, AlertWatch, AwayWatch } = await watching();
     const { parts, slo, owner, storeState, sources } = this.#owned;
     const { clock, ids, logger } = parts.ports;
     const {

@@ -3,13 +3,15 @@ import { HoldfastError } from "../../errors.ts";
 import { Kept } from "../../flow/kept.ts";
 import { type Act, checkAct } from "../../journal/act.ts";
 import { checkNamed } from "../../names.ts";
+import { onDemand } from "../../on-demand.ts";
 import type { Store } from "../../store/contract.ts";
 import type { Documents } from "../../store/documents.ts";
 import { everyRun } from "../../store/query.ts";
 import type { RunRow } from "../../types.ts";
 import { shownUsage } from "../../types.ts";
-import { ledgerOf } from "../reports/cost-report.ts";
 import type { Source } from "./watch.ts";
+
+const costs = onDemand(() => import("../reports/cost-report.ts"));
 
 /** The money that some runs may cost in a month (UTC). */
 export interface MonthBudget {
@@ -147,6 +149,7 @@ export class MonthBudgets {
   async #spent(row: RunRow): Promise<Spent> {
     const known = this.#known.get(row.id);
     if (known?.seq === row.seq) return known;
+    const { ledgerOf } = await costs();
     const { costUsd, unpriced, tokens } = (await ledgerOf(this.#store, row)).total;
     return { seq: row.seq, costUsd, unpriced, tokens };
   }

@@ -1,23 +1,22 @@
-import { type AnchorState, anchorStates, sendToAnchors } from "../../audit/anchors.ts";
+import type { AnchorState } from "../../audit/anchors.ts";
 import { AuditLog, type KeptHead } from "../../audit/log.ts";
 import type { AuditOptions } from "../../audit/options.ts";
-import { parseHeads } from "../../audit/proof/checkpoint.ts";
-import { inclusionProof, leafHash } from "../../audit/proof/merkle.ts";
 import { type NoteKey, type NoteSigner, parsePublicKey } from "../../audit/proof/note.ts";
 import type { AuditVerification } from "../../audit/proof/result.ts";
 import { type AuditRecorder, auditRecorder, type StoreAct } from "../../audit/record.ts";
-import { rotateKey, signHead } from "../../audit/sign.ts";
 import { badOption, checkKeys, checkObject, checkOneOf } from "../../check-options.ts";
 import { HoldfastError } from "../../errors.ts";
 import { checkId } from "../../ids.ts";
 import { type Act, checkAct } from "../../journal/act.ts";
+import { onDemand } from "../../on-demand.ts";
 import type { Ports } from "../../ports.ts";
 import type { Store } from "../../store/contract.ts";
 import type { Documents } from "../../store/documents.ts";
-import { type AuditPage, type AuditQuery, listActs } from "./acts.ts";
-import { type AuditExportOptions, exportLog } from "./export-log.ts";
+import type { AuditPage, AuditQuery } from "./acts.ts";
+import type { AuditExportOptions } from "./export-log.ts";
 import { AuditLoop } from "./loop.ts";
-import { verifyLog } from "./verify-log.ts";
+
+const proofs = onDemand(() => import("./proofs.ts"));
 
 const EVERY_MS = 60_000;
 const EVENTS = 1_000;
@@ -144,7 +143,7 @@ export class Audit implements AuditRecorder {
 
   /** What people and programs did, to runs and to the store, newest first: who, what, when and why. */
   async list(query: AuditQuery = {}): Promise<AuditPage> {
-    return listActs(this.#store, this.#log, query, await this.#store.now());
+    return (await proofs()).listActs(this.#store, this.#log, query, await this.#store.now());
   }
 
   /** The newest signed head; `null`: nothing was signed yet. */
@@ -157,6 +156,7 @@ export class Audit implements AuditRecorder {
 
   /** Signs what is new and sends the head to every anchor. Throws HF-3207 if one of them doesn't take it. */
   async anchor(): Promise<AuditAnchored> {
+    const { signHead } = await proofs();
     const head = await signHead(this.#store, this.#log, this.#signer("audit anchor"));
     const anchors = await this.#send(head);
     const failed = anchors.find(({ error }) => error !== undefined);
@@ -171,6 +171,7 @@ export class Audit implements AuditRecorder {
     checkAct(act);
     const from = this.#signer("audit rotate");
     await this.#recorder.record({ ...act, act: "audit_key_rotated", what: to.publicKey });
+    const { rotateKey } = await proofs();
     return this.#shown(await rotateKey(this.#store, this.#log, from, to));
   }
 
@@ -181,6 +182,7 @@ export class Audit implements AuditRecorder {
     checkOneOf("journals", journals, ["none", "heads", "full"]);
     if (!Array.isArray(anchors) || !Array.isArray(keys))
       throw badOption("anchors", "anchors and keys must be lists");
+    const { parseHeads, verifyLog } = await proofs();
     const found = await verifyLog(this.#store, this.#log, {
       keys: keys.map(readKey),
       anchors: anchors.map(({ name, text }) => ({
@@ -206,7 +208,7 @@ export class Audit implements AuditRecorder {
     checkAct(act);
     await this.#recorder.record({ ...act, act: "audit_exported", detail: { journals } });
     await this.#log.refresh();
-    yield* exportLog(this.#store, this.#log, journals, await this.#store.now());
+    yield* (await proofs()).exportLog(this.#store, this.#log, journals, await this.#store.now());
   }
 
   /** Proves that the newest signed position of a run is part of the newest head; `null` when it isn't in it yet. */
@@ -220,6 +222,7 @@ export class Audit implements AuditRecorder {
     const named = `"run":${JSON.stringify(runId)}`;
     const index = covered.findLastIndex((text) => text.includes('"act":"run_head"') && text.includes(named));
     if (index < 0) return null;
+    const { inclusionProof, leafHash } = await proofs();
     const path = inclusionProof(covered.map(leafHash), index).map((hash) => hash.toString("base64"));
     return { leaf: covered[index] ?? "", index, path, head };
   }
@@ -232,7 +235,7 @@ export class Audit implements AuditRecorder {
     const [now, head] = [await this.#store.now(), await this.head()];
     const most = LATE * (this.#options.everyMs ?? EVERY_MS);
     const unsigned = this.#log.size - (head?.size ?? 0);
-    const anchors = (await anchorStates(documents)).map((state) => ({
+    const anchors = (await (await proofs()).anchorStates(documents)).map((state) => ({
       ...state,
       isLate: head !== null && state.size < head.size && now - Math.max(state.at, head.at) > most,
     }));
@@ -276,6 +279,7 @@ export class Audit implements AuditRecorder {
       const newest = await this.#log.newestHead();
       if (newest && (await this.#store.now()) - newest.at < everyMs / 2) return null;
     }
+    const { signHead } = await proofs();
     return signHead(this.#store, this.#log, this.#signer("audit"));
   }
 
@@ -285,7 +289,8 @@ export class Audit implements AuditRecorder {
         this.#ports.logger.warn("the head of the audit log was not anchored", { anchor: name, error });
   }
 
-  #send(head: KeptHead): Promise<readonly AnchorState[]> {
+  async #send(head: KeptHead): Promise<readonly AnchorState[]> {
+    const { sendToAnchors } = await proofs();
     const { anchors = [] } = this.#options;
     const newId = () => this.#ports.ids.token();
     return sendToAnchors(this.#documents(), this.#log, anchors, head, () => this.#store.now(), newId);

@@ -3,7 +3,7 @@ import type { AgentState, Decision } from "../../context.ts";
 import { type OpenGate, openGate, type Shown } from "../../control/decisions.ts";
 import { defined } from "../../defined.ts";
 import { HoldfastError } from "../../errors.ts";
-import { addressOf } from "../../journal/address.ts";
+import { addressOf, triggerOf } from "../../journal/address.ts";
 import type { EventKind, JournalEvent } from "../../journal/events.ts";
 import { dropped } from "../../journal/journal.ts";
 import { loadRun } from "../../journal/load.ts";
@@ -239,10 +239,6 @@ function identity(row: RunRow, seq: number, { run, event, phase, phases, log, he
     head,
   };
 }
-
-/** The reason for the checkpoint: the trigger of a mark, otherwise the event. */
-export const triggerOf = (event: JournalEvent): string =>
-  event.kind === "checkpoint_marked" ? event.meta.trigger : event.kind;
 
 async function names({ store }: Reader, row: RunRow, seq: number, event: JournalEvent) {
   const said = await remarks(store, row, seq);

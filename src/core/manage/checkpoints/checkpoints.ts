@@ -4,7 +4,7 @@ import { defined } from "../../defined.ts";
 import { HoldfastError } from "../../errors.ts";
 import { checkId } from "../../ids.ts";
 import { because, checkActOptions, type NamedAct, plan } from "../../journal/act.ts";
-import { addressOf, checkLabel, parseAddress, phaseOf } from "../../journal/address.ts";
+import { addressOf, checkLabel, parseAddress, phaseOf, triggerOf } from "../../journal/address.ts";
 import { isLosingAll } from "../../journal/dropped.ts";
 import type { EventKind, JournalEvent } from "../../journal/events.ts";
 import { dropped } from "../../journal/journal.ts";
@@ -12,24 +12,18 @@ import { actOn, type EngineParts } from "../../journal/parts.ts";
 import { labelsOf, type Remarks, readRow, remarks, resolve } from "../../journal/positions.ts";
 import { RowFold } from "../../journal/row-fold.ts";
 import { checkSeen } from "../../journal/seen-position.ts";
-import { viewLoops, viewState } from "../../journal/state-view.ts";
+import { onDemand } from "../../on-demand.ts";
 import { checkLimit } from "../../store/query.ts";
 import type { RunRow, StateView } from "../../types.ts";
-import {
-  type Checkpoint,
-  digestAt,
-  readCheckpoint,
-  readTasks,
-  stateAt,
-  triggerOf,
-  viewAt,
-} from "./checkpoint-view.ts";
-import { type Conversation, type ConversationQuery, conversationIn } from "./conversation.ts";
+import type { Checkpoint } from "./checkpoint-view.ts";
+import type { Conversation, ConversationQuery } from "./conversation.ts";
 import type { CheckpointDiff } from "./diff.ts";
 import type { TaskDone } from "./ended-steps.ts";
-import { findCheckpoint, isLeft, type Kept, keptFrom } from "./kept.ts";
-import { type PreviewOptions, previewState, type StatePreview } from "./state-preview.ts";
-import { type Validation, validateRun } from "./validate.ts";
+import type { Kept } from "./kept.ts";
+import type { PreviewOptions, StatePreview } from "./state-preview.ts";
+import type { Validation } from "./validate.ts";
+
+const looking = onDemand(() => import("./looking.ts"));
 
 /** A checkpoint in a list: the content of its head. */
 export interface CheckpointItem {
@@ -119,7 +113,7 @@ export class Checkpoints {
   ): Promise<Kept> {
     for (let from = before; ; ) {
       from = Math.max(1, from - WINDOW);
-      const found = await keptFrom(this.#parts.store, row, from);
+      const found = await (await looking()).keptFrom(this.#parts.store, row, from);
       const { kept, events } = found;
       const count = (all ? kept.positions : kept.listed).filter((seq) => seq < before).length;
       const isEnough = (count >= limit && phaseOf(events[0] as JournalEvent) !== "") || kept.isClosed;
@@ -130,7 +124,7 @@ export class Checkpoints {
   async #isKept(row: RunRow, seq: number, { droppedAt }: Remarks): Promise<boolean> {
     if (droppedAt <= seq) return true;
     try {
-      await digestAt(this.#parts, row, seq);
+      await (await looking()).digestAt(this.#parts, row, seq);
       return true;
     } catch (error) {
       if (HoldfastError.is(error)) return false;
@@ -143,26 +137,26 @@ export class Checkpoints {
    * a position, a label, `first`, `last`, or the name of a phase or step (the latest of it).
    */
   async find(address: string): Promise<string> {
-    const { row, seq } = await findCheckpoint(this.#parts, address);
+    const { row, seq } = await this.#find(address);
     return addressOf(row.id, seq);
   }
 
   /** Everything known about the run at this position. */
   async show(address: string): Promise<Checkpoint> {
-    const { row, seq } = await findCheckpoint(this.#parts, address);
-    return readCheckpoint(this.#parts, row, seq);
+    const { row, seq } = await this.#find(address);
+    return (await looking()).readCheckpoint(this.#parts, row, seq);
   }
 
   /** Its finished tasks, with their results, times and durations. */
   async tasks(address: string): Promise<readonly TaskDone[]> {
-    const { row, seq } = await findCheckpoint(this.#parts, address);
-    return readTasks(this.#parts, row, seq);
+    const { row, seq } = await this.#find(address);
+    return (await looking()).readTasks(this.#parts, row, seq);
   }
 
   /** Shows the values there to somebody who says who and why; that they are read is recorded first (HF-6064 without). */
   async reveal(address: string, reader: Omit<Reading, "what">): Promise<Checkpoint> {
     const { row, seq } = await this.#read(address, reader);
-    return readCheckpoint(this.#parts, row, seq);
+    return (await looking()).readCheckpoint(this.#parts, row, seq);
   }
 
   /**
@@ -175,6 +169,7 @@ export class Checkpoints {
     options: PreviewOptions = {},
   ): Promise<StatePreview & Pick<Checkpoint, "id" | "run" | "seq">> {
     const { row, seq } = await this.#read(address, reader);
+    const { previewState, stateAt } = await looking();
     const state = await stateAt(this.#parts, row, seq);
     const shown = await previewState(this.#parts.values, row, state, options);
     return { id: addressOf(row.id, seq), run: row.id, seq, ...shown };
@@ -187,22 +182,28 @@ export class Checkpoints {
     query: ConversationQuery = {},
   ): Promise<Conversation> {
     const { row, seq } = await this.#read(address, reader);
+    const { conversationIn, stateAt, viewLoops } = await looking();
     const state = await stateAt(this.#parts, row, seq);
     return conversationIn(await viewLoops(this.#parts.values, row.id, state), query);
+  }
+
+  async #find(address: string): Promise<{ readonly row: RunRow; readonly seq: number }> {
+    return (await looking()).findCheckpoint(this.#parts, address);
   }
 
   async #read(
     address: string,
     reader: Omit<Reading, "what">,
   ): Promise<{ readonly row: RunRow; readonly seq: number }> {
-    const { row, seq } = await findCheckpoint(this.#parts, address);
+    const { row, seq } = await this.#find(address);
     await recordReading(this.#parts, row.id, { ...reader, what: `state at #${seq}` });
     return { row, seq };
   }
 
   /** Only its state: input, config, memory, loop states, step results. */
   async state(address: string): Promise<StateView> {
-    const { row, seq } = await findCheckpoint(this.#parts, address);
+    const { row, seq } = await this.#find(address);
+    const { viewAt } = await looking();
     return (await viewAt(this.#parts, row, seq)).view;
   }
 
@@ -211,7 +212,8 @@ export class Checkpoints {
    * here, if this is the newest position, and doesn't read it again. Don't change what it returns.
    */
   async stateToContinue(address: string): Promise<StateView> {
-    const { row, seq } = await findCheckpoint(this.#parts, address);
+    const { row, seq } = await this.#find(address);
+    const { stateAt, viewState } = await looking();
     const fold = new RowFold(row);
     const state = await stateAt(this.#parts, row, seq, fold);
     const view = await viewState(this.#parts.values, row.id, state);
@@ -221,8 +223,8 @@ export class Checkpoints {
 
   /** Equal for equal states of any run. */
   async digest(address: string): Promise<string> {
-    const { row, seq } = await findCheckpoint(this.#parts, address);
-    return digestAt(this.#parts, row, seq);
+    const { row, seq } = await this.#find(address);
+    return (await looking()).digestAt(this.#parts, row, seq);
   }
 
   /** The differences between two checkpoints, of one run or of two. */
@@ -241,7 +243,7 @@ export class Checkpoints {
     const row = await readRow(this.#parts.store, parsed.runId);
     const isWhole = parsed.seq === undefined && parsed.label === undefined;
     const upTo = isWhole ? Number.POSITIVE_INFINITY : await resolve(this.#parts.store, row, parsed);
-    return validateRun(this.#parts, row, upTo, !isWhole);
+    return (await looking()).validateRun(this.#parts, row, upTo, !isWhole);
   }
 
   /** Pins a checkpoint, so that retention keeps its values. Returns its address. */
@@ -287,7 +289,7 @@ export class Checkpoints {
         return null;
       const isKept = async () =>
         !(await isLosingAll(store, row)) &&
-        (await isLeft(store, row, seq)) &&
+        (await (await looking()).isLeft(store, row, seq)) &&
         (await this.#isKept(row, seq, said));
       const isAdded = tag.pinned === true || (tag.label ?? "") !== "";
       if (isAdded && !(await isKept())) throw dropped(row.id, seq);

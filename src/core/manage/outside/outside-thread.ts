@@ -12,14 +12,15 @@ import { projectionOf } from "../../journal/row-copy.ts";
 import { insistOn } from "../../journal/row-shape.ts";
 import { takeSnapshot } from "../../journal/snapshot.ts";
 import { RunState } from "../../journal/state.ts";
-import { type Advance, loopState } from "../../journal/state-view.ts";
+import { type Advance, loopState, patching } from "../../journal/state-view.ts";
 import { blobsIn, type Encoded } from "../../journal/values.ts";
 import { memberName, prefixOf } from "../../keys.ts";
 import type { Blob } from "../../store/contract.ts";
 import { tagMeta, tagsIn } from "../../tags.ts";
 import type { RunRow } from "../../types.ts";
-import { applyPatches } from "../../values/patch.ts";
 import { type ThreadMoment, threadHistory } from "./thread-history.ts";
+
+type ApplyPatches = Awaited<ReturnType<typeof patching>>["applyPatches"];
 
 /** What a thread is created with, by its first write. */
 export interface ThreadOpening {
@@ -197,6 +198,7 @@ export class OutsideThread {
   /** Writes in one append, and creates the run with the first. `false`: others came first; refresh, and decide again. */
   async write(written: readonly ThreadEvent[]): Promise<boolean> {
     const { acts } = this.#parts;
+    const { applyPatches } = await patching();
     const drafts = written.map(({ event }) => event);
     const blobs = distinct(written.flatMap(({ encoded }) => encoded?.blobs ?? []));
     const row = this.#row;
@@ -206,7 +208,7 @@ export class OutsideThread {
     if (!acted) return false;
     const own = acted.events.slice(acted.events.length - written.length);
     for (const event of acted.events.slice(0, -written.length)) this.#state.apply(event);
-    for (const [index, event] of own.entries()) this.#took(event, written[index]?.encoded);
+    for (const [index, event] of own.entries()) this.#took(event, written[index]?.encoded, applyPatches);
     this.#row = acted.row;
     this.#parts.written(acted.row, acted.events);
     return true;
@@ -243,7 +245,7 @@ export class OutsideThread {
   }
 
   /** Applies an own event. A loop's state becomes what a reader of the journal would see. */
-  #took(event: JournalEvent, encoded: Encoded | undefined): void {
+  #took(event: JournalEvent, encoded: Encoded | undefined, applyPatches: ApplyPatches): void {
     this.#state.tailBytes += EVENT_BYTES + (typeof event.data === "string" ? event.data.length : 0);
     if (event.kind !== "loop_advanced" || !encoded) return this.#state.apply(event);
     const loop = this.#state.loop(event.step);

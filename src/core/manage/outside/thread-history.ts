@@ -4,10 +4,9 @@ import { ChainCheck } from "../../journal/journal.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { entryPages } from "../../journal/read.ts";
 import type { Snapshot } from "../../journal/snapshot.ts";
-import type { Advance } from "../../journal/state-view.ts";
+import { type Advance, patching } from "../../journal/state-view.ts";
 import { blobsIn } from "../../journal/values.ts";
 import type { RunRow } from "../../types.ts";
-import { applyPatches } from "../../values/patch.ts";
 
 /** What happened in a thread: a loop came to a state, or a step finished. */
 export type ThreadMoment =
@@ -64,7 +63,7 @@ class Reader {
     const edited = event.kind === "value_edited" && event.meta.what === "loop";
     if (event.kind !== "loop_advanced" && !edited) return undefined;
     const change = (await this.#value(event)) as Advance | undefined;
-    const state = change && this.#after(step, change);
+    const state = change && (await this.#after(step, change));
     if (!state) {
       this.#isCut = true;
       this.#loops.delete(step);
@@ -74,10 +73,10 @@ class Reader {
     return { loop: step, state, seq, edited };
   }
 
-  #after(loop: string, change: Advance): object | undefined {
+  async #after(loop: string, change: Advance): Promise<object | undefined> {
     if ("state" in change) return change.state;
     const before = this.#loops.get(loop);
-    return before && applyPatches(before, change.patches);
+    return before && (await patching()).applyPatches(before, change.patches);
   }
 
   /** `undefined` when retention has dropped it. */

@@ -7,9 +7,12 @@ import { isUnreadable } from "../../journal/load.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { readRow } from "../../journal/positions.ts";
 import { eventAt } from "../../journal/read.ts";
+import { onDemand } from "../../on-demand.ts";
 import { type Given, givenAnew } from "../../run/given.ts";
 import type { Run } from "../../types.ts";
-import { auditEffects, type EffectAudit } from "./audit.ts";
+import type { EffectAudit } from "./audit.ts";
+
+const auditing = onDemand(() => import("./audit.ts"));
 
 export interface RestartOptions extends Act {
   /** The new run's id. Default: the old one's with `-fresh` after it, so that a second call creates no second run. */
@@ -58,7 +61,7 @@ export class Restarts {
   async audit(runId: string): Promise<EffectAudit> {
     checkId(runId);
     const { store } = this.#parts;
-    return auditEffects(store, await readRow(store, runId));
+    return (await auditing()).auditEffects(store, await readRow(store, runId));
   }
 
   /** Starts the run's workflow again with the same input, as a new run that keeps the audit in its config. */
@@ -70,6 +73,7 @@ export class Restarts {
     if (!workflow) throw new HoldfastError("HF-1026", { workflow: row.workflow });
     const id = options.id ?? freshId(row.id);
     checkId(id);
+    const { auditEffects } = await auditing();
     const audit = await auditEffects(this.#parts.store, row);
     const old = await this.#given(row.id, options);
     const { actor, reason } = options;

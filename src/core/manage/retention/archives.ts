@@ -1,9 +1,11 @@
 import { HoldfastError } from "../../errors.ts";
+import { onDemand } from "../../on-demand.ts";
 import { checkStore } from "../../store/check-store.ts";
 import type { Blob, Entry, Store } from "../../store/contract.ts";
-import { BundleWriter } from "../transfer/bundle.ts";
 import type { Archive, ArchiveBundle } from "./archive.ts";
 import type { PolicyRules } from "./policy.ts";
+
+const bundles = onDemand(() => import("../transfer/bundle.ts"));
 
 /** Refuses rules that move rows to a table that the store doesn't have (HF-4505): the rows would be lost. */
 export function checkArchiveTable({ name, capabilities }: Store, { every }: PolicyRules): void {
@@ -59,6 +61,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
 
 /** The run as the text of a bundle, which `transfer.importRuns` and `holdfast import` take. */
 export async function* bundleText({ run, entries, blobs }: ArchiveBundle): AsyncGenerator<string> {
+  const { BundleWriter } = await bundles();
   const writer = new BundleWriter();
   yield writer.header({ runs: [run.id], createdAt: run.updatedAt, incarnation: "" });
   yield writer.run(run);

@@ -2,11 +2,13 @@ import { checkNumber } from "../../check-options.ts";
 import { defined } from "../../defined.ts";
 import type { EventKind, JournalEvent, Keep } from "../../journal/events.ts";
 import type { EngineParts } from "../../journal/parts.ts";
+import { onDemand } from "../../on-demand.ts";
 import { checkArchiveTable } from "./archives.ts";
 import { limitCopies } from "./cache.ts";
 import type { RetentionOptions } from "./policy.ts";
 import { keepOf, type PolicyRules, type RetentionPolicy, readPolicy } from "./policy.ts";
-import { retain } from "./retention.ts";
+
+const passing = onDemand(() => import("./retain.ts"));
 
 const HOUR = 3_600_000;
 /** The first pass comes early, so that short-lived processes do their share. */
@@ -126,6 +128,7 @@ export class RetentionLoop {
   async #pass(options: Pick<RetentionOptions, "run" | "signal">): Promise<void> {
     const { logger } = this.#parts.ports;
     try {
+      const { retain } = await passing();
       const report = await retain(this.#parts, this.#rules, options, true, this.#settled);
       const { runs, entries, blobs, bytes, skipped } = report;
       if (runs.length > 0) logger.info("values dropped", { runs: runs.length, entries, blobs, bytes });

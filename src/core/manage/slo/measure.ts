@@ -100,6 +100,3 @@ function count(
     if (isRecovered) tally.costsAfterRecovery.push(usage.costUsd);
   }
 }
-
-export const mean = (figures: readonly number[]): number | null =>
-  figures.length === 0 ? null : figures.reduce((sum, one) => sum + one, 0) / figures.length;

@@ -1,11 +1,12 @@
 import { HoldfastError } from "../../errors.ts";
 import type { Act } from "../../journal/act.ts";
 import type { EngineParts } from "../../journal/parts.ts";
+import { onDemand } from "../../on-demand.ts";
 import type { Documents } from "../../store/documents.ts";
 import type { Histogram } from "../../store/histogram.ts";
 import type { WriteClock } from "../../store/write-times.ts";
 import { Figures } from "./figures.ts";
-import { mean, type RunFigures, RunMeasure } from "./measure.ts";
+import type { RunFigures, RunMeasure } from "./measure.ts";
 import {
   changedTarget,
   type KnownTarget,
@@ -56,6 +57,8 @@ export interface SloReport {
 
 const DAY_MS = 86_400_000;
 
+const measuring = onDemand(() => import("./measure.ts"));
+
 /** What can be measured, and how much of the allowed failures is used: 1 is all of it. */
 interface Measured {
   readonly value: number | null;
@@ -79,7 +82,7 @@ interface Measured {
 export class Slo {
   readonly #parts: EngineParts;
   readonly #figures: Figures;
-  readonly #measure: RunMeasure;
+  #measure: RunMeasure | undefined;
   readonly #targets: ReturnType<typeof targetsKept>;
 
   constructor(parts: EngineParts, writes: WriteClock) {
@@ -87,7 +90,6 @@ export class Slo {
     const documents = () => this.#documents();
     const newVersion = () => parts.ports.ids.token();
     this.#figures = new Figures(documents, newVersion, writes);
-    this.#measure = new RunMeasure(parts.store);
     this.#targets = targetsKept(documents, newVersion);
   }
 
@@ -95,6 +97,8 @@ export class Slo {
   async report(): Promise<SloReport> {
     const now = await this.#parts.store.now();
     const targets = await this.targets();
+    const { RunMeasure } = await measuring();
+    this.#measure ??= new RunMeasure(this.#parts.store);
     const runs = await this.#measure.since(now - DAY_MS, now);
     const writes = await this.#figures.writes(now - SLOS.write.windowMs);
     const probes = await this.#figures.probes(now - SLOS.availability.windowMs);
@@ -206,6 +210,9 @@ const good = (well: number, all: number): Measured =>
         measured: all,
         used: (goal) => (goal >= 1 ? (well === all ? 0 : null) : (1 - well / all) / (1 - goal)),
       };
+
+const mean = (figures: readonly number[]): number | null =>
+  figures.length === 0 ? null : figures.reduce((sum, one) => sum + one, 0) / figures.length;
 
 const average = (value: number | null, measured: number): Measured =>
   value === null ? NOTHING : { value, measured, used: (goal) => (goal === 0 ? null : value / goal) };

@@ -7,15 +7,17 @@ import { readRun } from "../../journal/door.ts";
 import { ChainCheck, dropped } from "../../journal/journal.ts";
 import type { EngineParts } from "../../journal/parts.ts";
 import { readRow, remarks } from "../../journal/positions.ts";
-import { entryAt, entryPages, headEvents } from "../../journal/read.ts";
+import { entryAt, entryPages } from "../../journal/read.ts";
 import { insistOn } from "../../journal/row-shape.ts";
+import { onDemand } from "../../on-demand.ts";
 import { ended, type RunRow, terminal } from "../../types.ts";
-import { type Arrived, arrive } from "./arrival.ts";
-import { BundleWriter, readBundle, refusedBundle } from "./bundle.ts";
-import { type CheckedRun, checkRun, type Relatives, relativesOf } from "./bundle-check.ts";
-import { type ComingBack, comingBack } from "./coming-back.ts";
-import { Blobs } from "./copy.ts";
-import { type AcceptOptions, acceptImport, type ImportReview, isHeldImport, reviewImport } from "./review.ts";
+import type { Arrived } from "./arrival.ts";
+import type { BundleWriter } from "./bundle.ts";
+import type { CheckedRun } from "./bundle-check.ts";
+import type { ComingBack } from "./coming-back.ts";
+import type { AcceptOptions, ImportReview } from "./review.ts";
+
+const moving = onDemand(() => import("./moving.ts"));
 
 export interface ExportOptions extends Act {
   /** Includes the runs that it started, and theirs. */
@@ -93,6 +95,7 @@ export class Transfer {
     const { incarnation } = await store.identity();
     await time.read();
     const rows = await this.#relatives(runId, options.children ?? false);
+    const { BundleWriter } = await moving();
     const writer = new BundleWriter();
     yield writer.header({ runs: rows.map(({ id }) => id), createdAt: time.now(), incarnation });
     for (const row of rows) yield* this.#lines(writer, row);
@@ -118,6 +121,7 @@ export class Transfer {
 
   async *#lines(writer: BundleWriter, row: RunRow): AsyncGenerator<string> {
     const { store } = this.#parts;
+    const { Blobs } = await moving();
     const chain = new ChainCheck(row.id, 1, "");
     const needed = new Blobs(store, row.id);
     yield writer.run(row);
@@ -148,6 +152,7 @@ export class Transfer {
     if (accept) checkAct(accept);
     checkOneOf("onConflict", onConflict, ["refuse", "skip", "update"]);
     const bundle = new Map<string, CheckedRun>();
+    const { arrive, checkRun, Needs, readBundle } = await moving();
     const read = await readBundle(lines, { maxLength, verify, trust });
     for (const run of read.runs) bundle.set(run.row.id, await checkRun(run, this.#parts.ports));
     const { skipped, back } = await this.#conflicts(bundle, onConflict);
@@ -164,21 +169,21 @@ export class Transfer {
   }
 
   /** What an imported run would execute here, according to the run itself; see {@link ImportReview}. */
-  review(runId: string): Promise<ImportReview> {
+  async review(runId: string): Promise<ImportReview> {
     checkId(runId);
-    return reviewImport(this.#parts, runId);
+    return (await moving()).reviewImport(this.#parts, runId);
   }
 
   /** True when it came from another store and hasn't been accepted here: until then it does nothing (HF-3060). */
-  isHeld(runId: string): Promise<boolean> {
+  async isHeld(runId: string): Promise<boolean> {
     checkId(runId);
-    return isHeldImport(this.#parts, runId);
+    return (await moving()).isHeldImport(this.#parts, runId);
   }
 
   /** Lets an imported run continue, for a person who has seen what it would execute. Repeating it changes nothing. */
-  accept(runId: string, options: AcceptOptions): Promise<RunRow> {
+  async accept(runId: string, options: AcceptOptions): Promise<RunRow> {
     checkId(runId);
-    return acceptImport(this.#parts, runId, options);
+    return (await moving()).acceptImport(this.#parts, runId, options);
   }
 
   /** Runs of the bundle that are here: left as they are, or brought up to date. */
@@ -187,6 +192,7 @@ export class Transfer {
     onConflict: OnConflict,
   ): Promise<{ skipped: readonly string[]; back: ReadonlyMap<string, ComingBack> }> {
     const { store } = this.#parts;
+    const { comingBack } = await moving();
     const skipped: string[] = [];
     const back = new Map<string, ComingBack>();
     for (const [id, checked] of bundle) {
@@ -210,7 +216,8 @@ export class Transfer {
       if (taken[index]) this.#parts.written(row, events);
     });
     const lost = runs.find((_, index) => !taken[index]);
-    if (lost) throw refusedBundle(`holds run ${lost.row.id}, which was written to here meanwhile`);
+    if (lost)
+      throw (await moving()).refusedBundle(`holds run ${lost.row.id}, which was written to here meanwhile`);
     return runs;
   }
 
@@ -226,46 +233,5 @@ export class Transfer {
         if (child && ended(child.status)) await this.#family.tell(child);
       }
     }
-  }
-}
-
-/** A run that continues needs the runs it waits for, and a fork those whose calls it must not repeat. */
-class Needs {
-  readonly #parts: EngineParts;
-  readonly #bundle: ReadonlyMap<string, CheckedRun>;
-  readonly #seen = new Set<string>();
-
-  constructor(parts: EngineParts, bundle: ReadonlyMap<string, CheckedRun>) {
-    this.#parts = parts;
-    this.#bundle = bundle;
-  }
-
-  async check(runs: readonly CheckedRun[]): Promise<void> {
-    for (const { row, relatives } of runs) {
-      if (terminal(row.status)) continue;
-      for (const child of relatives.open) await this.#find(child, `run ${row.id} waits for it`);
-      if (relatives.origin !== null) await this.#whole(relatives.origin, `run ${row.id} is a fork`);
-    }
-  }
-
-  /** Adds a run with everything that it started and was forked from. */
-  async #whole(id: string, why: string): Promise<void> {
-    if (this.#seen.has(id)) return;
-    this.#seen.add(id);
-    const { origin, children } = await this.#find(id, why);
-    if (origin !== null) await this.#whole(origin, why);
-    for (const child of children) await this.#whole(child, why);
-  }
-
-  async #find(id: string, why: string): Promise<Relatives> {
-    const bundled = this.#bundle.get(id);
-    if (bundled) return bundled.relatives;
-    const { store } = this.#parts;
-    const row = await store.read(id);
-    if (!row) throw refusedBundle(`lacks run ${id} (${why}); export with children: true`);
-    const events = [];
-    for await (const page of entryPages(store, id, 1, row.seq))
-      events.push(...page.flatMap((entry) => headEvents(id, entry)));
-    return relativesOf(row.origin, events);
   }
 }

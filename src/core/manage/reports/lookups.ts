@@ -1,0 +1,21 @@
+/** Everything that reports are made of. */
+export { collectEvidence } from "../evidence/collect.ts";
+export { countRuns } from "../status/count-runs.ts";
+export { needsYou } from "../status/needs-you.ts";
+export { queueKeys, queueStanding } from "../status/queue-standing.ts";
+export { verifyStore } from "../verify/verify.ts";
+export { actPage } from "./act-page.ts";
+export { capacityReport } from "./capacity.ts";
+export { costReport } from "./cost-report.ts";
+export { effectReport } from "./effects.ts";
+export { errorReport } from "./error-groups.ts";
+export { readEvents } from "./event-page.ts";
+export { gatePage } from "./gate-page.ts";
+export { readLineage } from "./lineage.ts";
+export { readLogs } from "./log-page.ts";
+export { readOutline } from "./outline.ts";
+export { ProgressReader } from "./progress-of.ts";
+export { recoveryReport } from "./recoveries.ts";
+export { readStep, readStepValues } from "./step-detail.ts";
+export { stepReport } from "./step-report.ts";
+export { auditTrail } from "./trail.ts";
