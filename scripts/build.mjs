@@ -1,9 +1,10 @@
 // Builds what is published into dist, and the scripts that tests run in processes of their own into lab/dist.
 import { execFileSync } from "node:child_process";
-import { copyFileSync, readdirSync, readFileSync, rmSync, unlinkSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "rolldown";
+import { dts } from "rolldown-plugin-dts";
 import { interpreterSandbox } from "./sandboxes.mjs";
 
 const ROOT = path.resolve(fileURLToPath(import.meta.url), "../..");
@@ -166,23 +167,26 @@ async function buildPages() {
   await buildSite({ configFile: path.join(ROOT, "dashboard/vite.config.ts"), logLevel: "warn" });
 }
 
-/** Declarations: those that an export leads to. */
-function buildTypes() {
-  execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"], {
+/** Declarations: a file for each export, and one for each set of types that some of them share. */
+async function buildTypes() {
+  const folder = path.join(ROOT, ".tmp-types");
+  const tsc = ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json", "--outDir", folder];
+  execFileSync(process.execPath, tsc, { cwd: ROOT, stdio: "inherit" });
+  await build({
     cwd: ROOT,
-    stdio: "inherit",
+    input: Object.fromEntries(
+      exported.map((file) => [named(file), path.join(folder, `${named(file)}.d.ts`)]),
+    ),
+    external: /^[@a-z]/,
+    plugins: dts({ dtsInput: true, generator: "oxc", tsconfig: false }),
+    output: {
+      dir: DIST,
+      format: "esm",
+      chunkFileNames: ({ name }) => `types/${name.replace(/\.d$/, "")}-[hash].d.ts`,
+    },
+    checks: { bundlerTimings: false },
   });
-  /** @type {Set<string>} */
-  const needed = new Set();
-  const open = published.map((name) => path.join(DIST, `${name}.d.ts`));
-  for (let file = open.pop(); file !== undefined; file = open.pop()) {
-    if (needed.has(file)) continue;
-    needed.add(file);
-    for (const [, to = ""] of readFileSync(file, "utf8").matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g))
-      open.push(path.resolve(path.dirname(file), to.replace(/\.[jt]s$/, ".d.ts")));
-  }
-  for (const name of readdirSync(DIST, { recursive: true, encoding: "utf8" }))
-    if (name.endsWith(".d.ts") && !needed.has(path.join(DIST, name))) unlinkSync(path.join(DIST, name));
+  rmSync(folder, { recursive: true });
 }
 
 /** Scripts that tests run in processes of their own. A process that compiles its sources first starts too slowly. */
@@ -216,5 +220,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await buildSandbox();
   await buildLab();
   await buildPages();
-  buildTypes();
+  await buildTypes();
 }

@@ -76,14 +76,14 @@ describe("the package", () => {
     expect(absent, "missing in the packed tarball").toEqual([]);
   });
 
-  it("ships at most 740 files, 6.3 MB of code and 1.2 MB of pages, without maps, tests, the laboratory or the site", () => {
-    expect(packed.entryCount).toBeLessThanOrEqual(740);
+  it("ships at most 390 files, 6.1 MB of code and 1.2 MB of pages, without maps, tests, the laboratory or the site", () => {
+    expect(packed.entryCount).toBeLessThanOrEqual(390);
     const pages = packed.files.filter(({ path: file }) => file.startsWith("dist/dashboard/"));
     const size = pages.reduce((sum, file) => sum + file.size, 0);
     expect(size).toBeGreaterThan(0);
     expect(size).toBeLessThanOrEqual(1_200_000);
     // 1.6 MB of it are the engine once more, in one file for the sandbox of Temporal.
-    expect(packed.unpackedSize - size).toBeLessThanOrEqual(6_300_000);
+    expect(packed.unpackedSize - size).toBeLessThanOrEqual(6_100_000);
     const strange = packed.files.filter(({ path: file }) =>
       /\.map$|\.test\.|^(?:lab|test|bench|docs)\//.test(file),
     );
