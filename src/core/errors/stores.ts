@@ -30,7 +30,7 @@ export const storeErrors = entries({
     what: "{file} isn't a Holdfast database.",
     why: "{message}",
     safe: "The file wasn't changed.",
-    fix: "Choose another file, or restore it from a backup.",
+    fix: "Choose another file or schema, or restore it from a backup.",
   },
   "HF-3007": {
     what: "SQLite {found} is too old; Holdfast needs {needed} or newer.",
@@ -127,6 +127,12 @@ export const storeErrors = entries({
     why: "This version of Holdfast uses that name for checkpoints that people and other programs read.",
     safe: "Nothing was changed there.",
     fix: "Rename it, or keep Holdfast's runs in another file or schema.",
+  },
+  "HF-3072": {
+    what: "A table of {file} isn't as Holdfast made it: {message}.",
+    why: "A column, a function or an index of it was changed or removed.",
+    safe: "Nothing that was saved is lost. Runs wait until they can be saved again.",
+    fix: "Undo the change, or restore the database from a backup. Runs continue on their own then.",
   },
   "HF-3020": {
     what: "The store has lost writes: {problem}.",

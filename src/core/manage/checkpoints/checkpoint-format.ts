@@ -18,7 +18,7 @@ import { checkCheckpoint } from "./checkpoint-view.ts";
  * @example
  * ```ts
  * import type { Engine } from "holdfast";
-import { checkpointToJson } from "holdfast/manage";
+ * import { checkpointToJson } from "holdfast/manage";
  *
  * export async function handOver(engine: Engine, runId: string): Promise<string> {
  *   return JSON.stringify(checkpointToJson(await engine.checkpoints.show(runId)));
