@@ -10,7 +10,7 @@ const MOST_CHARACTERS = 100;
  * @example
  * ```ts
  * import type { Engine } from "holdfast";
-import { diffToText } from "holdfast/manage";
+ * import { diffToText } from "holdfast/manage";
  *
  * export async function printDiff(engine: Engine, runId: string): Promise<void> {
  *   console.log(diffToText(await engine.checkpoints.diff(`${runId}@draft`, runId)));

@@ -26,7 +26,7 @@ import { type Copy, checkKept, copyJournal } from "../transfer/copy.ts";
  * @example
  * ```ts
  * import type { Engine } from "holdfast";
-import type { ForkOptions } from "holdfast/manage";
+ * import type { ForkOptions } from "holdfast/manage";
  *
  * const options: ForkOptions = {
  *   set: { memory: { model: "larger" } },

@@ -30,7 +30,7 @@ type StallRow = Pick<RunRow, "status" | "wakeAt" | "claim" | "updatedAt"> & Part
  * @example
  * ```ts
  * import type { Engine } from "holdfast";
-import { stallOf } from "holdfast/manage";
+ * import { stallOf } from "holdfast/manage";
  *
  * export async function stalledRuns(engine: Engine, now: number): Promise<string[]> {
  *   const { runs } = await engine.list({ status: ["queued", "running", "waiting"], limit: 100 });

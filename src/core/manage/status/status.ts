@@ -58,7 +58,7 @@ export type DescribedRow = Omit<RunRow, "head">;
  * @example
  * ```ts
  * import type { Engine } from "holdfast";
-import { describeRun } from "holdfast/manage";
+ * import { describeRun } from "holdfast/manage";
  *
  * export async function printRuns(engine: Engine): Promise<void> {
  *   const { runs } = await engine.list({ limit: 20 });
