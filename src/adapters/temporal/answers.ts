@@ -16,8 +16,12 @@ export class Answers {
   readonly #near = new Map<string, true>();
 
   /** Called by the sandbox of the run. */
-  told(runId: string, number: string, answer: AppendAnswer): void {
+  here(runId: string): void {
     keepRecent(this.#near, runId, true, MOST_NEAR);
+  }
+
+  told(runId: string, number: string, answer: AppendAnswer): void {
+    this.here(runId);
     this.#open.get(number)?.(answer);
   }
 

@@ -110,6 +110,8 @@ export interface EntriesQuery {
 /** A page of entries, as far as one answer may be long. */
 export interface EntriesPage {
   readonly entries: readonly Entry[];
+  /** The run's position. */
+  readonly to: number;
   /** Where older ones are, oldest first; those in `entries` are the execution's own. */
   readonly past: readonly Past[];
 }

@@ -61,4 +61,19 @@ describe("the end of a run on Temporal", () => {
       vi.useRealTimers();
     }
   });
+
+  it("is waited for without a look, however it ends, and no longer than the engine is open", async () => {
+    const { endings, asked, ends } = stage();
+    const [good, bad] = [endings.ended("good"), endings.ended("bad")];
+    ends.get("good")?.resolve();
+    ends.get("bad")?.reject(new Error("the run has failed"));
+    await Promise.all([good, bad]);
+    const open = endings.ended("open");
+    endings.close();
+    expect(asked.at(-1)?.signal.aborted).toBe(true);
+    ends.get("open")?.reject(new Error("aborted"));
+    await open;
+    await endings.ended("late");
+    expect(asked.map(({ run }) => run)).toEqual(["good", "bad", "open"]);
+  });
 });

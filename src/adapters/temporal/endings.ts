@@ -15,6 +15,8 @@ export class Endings {
   readonly #link: Pick<Link, "untilEnded">;
   readonly #listeners = new Set<(news: News) => void>();
   readonly #awaited = new Map<string, AbortController>();
+  readonly #waits = new Set<AbortController>();
+  #isClosed = false;
   #idle: NodeJS.Timeout | undefined;
 
   constructor(link: Pick<Link, "untilEnded">) {
@@ -41,6 +43,20 @@ export class Endings {
     );
   }
 
+  /** Resolves when the run has ended, or when the server can't say so: whoever waits then looks for itself. */
+  async ended(runId: string): Promise<void> {
+    if (this.#isClosed || this.#waits.size >= MOST_AWAITED) return;
+    const stopped = new AbortController();
+    this.#waits.add(stopped);
+    try {
+      await this.#link.untilEnded(runId, stopped.signal);
+    } catch {
+      // It failed, which is an end, too; or it isn't there, or the server isn't.
+    } finally {
+      this.#waits.delete(stopped);
+    }
+  }
+
   #tell(runId: string, { aborted }: AbortSignal, restMs: number): void {
     if (aborted) return;
     const own = this.#awaited.get(runId);
@@ -57,5 +73,11 @@ export class Endings {
     clearTimeout(this.#idle);
     for (const one of this.#awaited.values()) one.abort();
     this.#awaited.clear();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.stop();
+    for (const one of this.#waits) one.abort();
   }
 }

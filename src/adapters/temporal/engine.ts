@@ -84,17 +84,21 @@ export function createTemporalEngine(options: TemporalEngineOptions = {}): Engin
 
 /** Closes its own connection when it is closed, and waits for workers as it waits for runs. */
 export class TemporalEngine extends Engine {
-  readonly #store: EngineOptions["store"];
+  readonly #store: TemporalStore;
   readonly #logger: Logger;
 
-  constructor(options: EngineOptions) {
+  constructor(options: EngineOptions & { readonly store: TemporalStore }) {
     super(options);
     this.#store = options.store;
     this.#logger = options.logger ?? silentLogger;
   }
 
   override result<O = unknown>(runId: string): Promise<O> {
-    return this.#patiently(runId, () => super.result<O>(runId));
+    return this.#patiently(runId, async () => {
+      // The server answers when the run has ended, and isn't asked until then.
+      await this.#store.untilEnded(runId);
+      return super.result<O>(runId);
+    });
   }
 
   override settled(runId: string): Promise<Run> {

@@ -1,6 +1,5 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { type Logger, silentLogger } from "../../core/logger.ts";
-import type { Store } from "../../core/store/contract.ts";
 import { Answers } from "./answers.ts";
 import { BeatThread } from "./beats.ts";
 import { bury, lasts } from "./burials.ts";
@@ -53,16 +52,20 @@ interface Working {
   readonly workers: readonly TemporalWorkerHandle[];
 }
 
+/** What a call of the sandbox comes with. */
+interface Told {
+  readonly workflowId: string;
+}
+
 const nothing = (): void => undefined;
 
 /** A process's part in Temporal: a store for its engine, and, once it begins to work, the workers behind it. */
 export class TemporalHost {
-  readonly store: Store;
+  readonly store: TemporalStore;
   readonly #link: Link;
   readonly #options: HostOptions;
   readonly #queue: string;
   readonly #holds: Holds;
-  readonly #temporal: TemporalStore;
   readonly #answers = new Answers();
   #hasCode: (workflow: string) => boolean = () => false;
   #working: Working | undefined;
@@ -75,7 +78,7 @@ export class TemporalHost {
     this.#queue = ownQueue(this.#link.taskQueue, `${options.owner}.${crypto.randomUUID().slice(0, 8)}`);
     this.#holds = new Holds(this.#lifeline(), (workflow) => this.#hasCode(workflow));
     const { settings } = options;
-    this.#temporal = new TemporalStore({
+    this.store = new TemporalStore({
       link: this.#link,
       settings,
       holds: this.#holds,
@@ -83,7 +86,6 @@ export class TemporalHost {
       isWorking: () => this.#working !== undefined,
       stop: () => this.#stop(),
     });
-    this.store = this.#temporal;
   }
 
   /** That of this process, which begins with its work. */
@@ -130,15 +132,22 @@ export class TemporalHost {
     const common = { connection: native, namespace, ...dataConverter, identity };
     const activities = await this.#shared();
     const workflowBundle = await bundle();
-    const sinks = { [SINK]: { answered: { fn: this.#answered, callDuringReplay: false } } };
+    const sinks = { [SINK]: this.#sink() };
     return Promise.all([
       Worker.create({ ...common, ...TUNED, ...worker, taskQueue, activities, workflowBundle, sinks }),
       Worker.create({ ...common, ...TUNED, taskQueue: this.#queue, activities: await own(life) }),
     ]);
   }
 
-  readonly #answered = (info: { readonly workflowId: string }, number: string, answer: AppendAnswer): void =>
-    this.#answers.told(info.workflowId, number, answer);
+  #sink(): object {
+    const answered = ({ workflowId }: Told, number: string, answer: AppendAnswer): void =>
+      this.#answers.told(workflowId, number, answer);
+    const here = ({ workflowId }: Told): void => this.#answers.here(workflowId);
+    return {
+      answered: { fn: answered, callDuringReplay: false },
+      here: { fn: here, callDuringReplay: false },
+    };
+  }
 
   /** What any worker does. */
   async #shared(): Promise<Record<string, (argument: never) => Promise<unknown>>> {

@@ -88,7 +88,7 @@ export class JournalState {
       if (entries.length === limit || (bytes > MOST_BYTES && entries.length > 0)) break;
       entries.push(entry);
     }
-    return { entries, past: this.#past };
+    return { entries, to: this.row.seq, past: this.#past };
   }
 
   blobs(hashes: readonly string[]): BlobsPage {

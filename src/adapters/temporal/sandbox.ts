@@ -57,9 +57,14 @@ const PROBE_MS = 60_000;
 /** How long one look at a life may take. */
 const LOOK_MS = 10_000;
 
-const { answered } = proxySinks<{
-  [SINK]: { readonly answered: (number: string, answer: AppendAnswer) => void };
-}>()[SINK];
+interface Sink {
+  /** What came of a message. */
+  readonly answered: (number: string, answer: AppendAnswer) => void;
+  /** The next messages will be answered. */
+  readonly here: () => void;
+}
+
+const sink = proxySinks<{ [SINK]: Sink }>()[SINK];
 
 /** One run inside Temporal's sandbox: keeps its journal, and sees to it that somebody advances it. */
 class RunSandbox {
@@ -102,7 +107,7 @@ class RunSandbox {
     setHandler(defineSignal(LOST), (loss: Loss) => this.#lost(loss));
     setHandler(defineSignal(APPEND), (message: AppendMessage) => {
       // What comes of a signal follows from what came before it alone, so it can be told before this task is saved.
-      answered(message.number, this.#take(message));
+      sink.answered(message.number, this.#take(message));
     });
   }
 
@@ -152,6 +157,7 @@ class RunSandbox {
     // An offer to somebody else is void.
     this.#isOffered = false;
     this.#offers++;
+    sink.here();
     this.#probe().catch(failTask);
   }
 
@@ -242,6 +248,7 @@ class RunSandbox {
     }
     const isCurrent = own === this.#offers;
     if (isCurrent) this.#isOffered = false;
+    // Signals are applied first, whenever they come: what is said here may change while this task isn't saved.
     if (end?.claim) this.#take(end.claim);
     else if (end?.kept) this.#keep(end.kept);
     else if (isCurrent && end && !end.taken) this.#rest(end);

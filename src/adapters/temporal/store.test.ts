@@ -134,6 +134,17 @@ describe("a store behind Temporal", () => {
   });
 });
 
+describe("the journal of a run on Temporal", () => {
+  it("is read with one query, to its end", async () => {
+    const { server, process } = stage();
+    const { store } = process();
+    const row = await accepted(store, step(await accepted(store, creation())));
+    server.queries.length = 0;
+    expect(await store.entries(row.id, { from: 1, limit: 100 })).toHaveLength(2);
+    expect(server.queries).toEqual(["entries"]);
+  });
+});
+
 describe("a claim of a run on Temporal whose step takes long", () => {
   it.each<[string, { countsOnly?: true }]>([
     ["whole rows", {}],

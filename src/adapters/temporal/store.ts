@@ -362,10 +362,11 @@ export class TemporalStore implements Store {
       let at = from;
       let execution: string | undefined;
       let past: readonly Past[] | undefined;
-      while (found.length < limit) {
+      let to = Number.POSITIVE_INFINITY;
+      while (found.length < limit && at <= to) {
         const query = { from: at, limit: limit - found.length };
         const page = await this.#page(runId, query, execution);
-        past ??= page.past;
+        if (!past) ({ past, to } = page);
         const older = past.find(({ from: begin, to }) => begin <= at && at <= to);
         const isGap = page.entries[0] === undefined || page.entries[0].seq > at;
         if (isGap && older && older.execution !== execution) {
@@ -456,10 +457,15 @@ export class TemporalStore implements Store {
     };
   }
 
+  /** Resolves when the run's execution has ended, or when that can only be seen by looking. */
+  untilEnded(runId: string): Promise<void> {
+    return this.#endings.ended(runId);
+  }
+
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#endings.stop();
+    this.#endings.close();
     await (this.#parts.stop?.() ?? this.#link.close());
   }
 }
