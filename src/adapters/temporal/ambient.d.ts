@@ -23,6 +23,7 @@ declare module "@temporalio/workflow" {
   export function allHandlersFinished(): boolean;
   export function setCurrentDetails(text: string): void;
   export function scheduleActivity<T>(type: string, args: unknown[], options: object): Promise<T>;
+  export function scheduleLocalActivity<T>(type: string, args: unknown[], options: object): Promise<T>;
   export class CancellationScope {
     run<T>(work: () => Promise<T>): Promise<T>;
     cancel(): void;

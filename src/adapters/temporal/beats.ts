@@ -12,24 +12,28 @@ const PART = 0.4;
 /** How long one heartbeat may take before the next one is tried. */
 const LEAST_DEADLINE_MS = 2_000;
 
+/** Heartbeats of one activity that may be on their way at once. */
+const MOST_AT_ONCE = 3;
+
 /**
  * The thread: sends heartbeats over a connection of its own, so that an event loop that computes for a while isn't taken
  * for a crash. One that is blocked for longer than `blockedMs` is.
  */
 const THREAD = `
 const { parentPort, workerData } = require("node:worker_threads");
-const { sdk, connect, namespace, everyMs, deadlineMs, blockedMs, alive } = workerData;
+const { sdk, connect, namespace, everyMs, deadlineMs, blockedMs, mostAtOnce, alive } = workerData;
 const { Connection } = require(sdk);
 const NOT_FOUND = 5;
 const open = new Map();
 const tick = new BigInt64Array(alive);
-const asked = new Set();
+const asked = new Map();
 let connection;
 const beat = async (id) => {
   const one = open.get(id);
-  // A server that is late with one heartbeat isn't sent another for the same activity.
-  if (!connection || !one || asked.has(id)) return;
-  asked.add(id);
+  const under = asked.get(id) ?? 0;
+  // A server that is late isn't sent ever more of them, but one that is lost mustn't stand for a death.
+  if (!connection || !one || under >= mostAtOnce) return;
+  asked.set(id, under + 1);
   const { token: taskToken, payload, number } = one;
   const details = payload ? { payloads: [payload] } : undefined;
   try {
@@ -42,7 +46,9 @@ const beat = async (id) => {
       parentPort.postMessage({ id, isGone: true });
     }
   } finally {
-    asked.delete(id);
+    const left = (asked.get(id) ?? 1) - 1;
+    if (left > 0) asked.set(id, left);
+    else asked.delete(id);
   }
   // What has come meanwhile is waited for.
   const now = open.get(id);
@@ -51,7 +57,8 @@ const beat = async (id) => {
 parentPort.on("message", ({ id, ...one }) => {
   if (!one.token) return open.delete(id);
   open.set(id, one);
-  void beat(id);
+  // An activity that has just begun needs none yet.
+  if (one.number !== undefined) void beat(id);
 });
 const round = () => {
   const silentMs = Date.now() - Number(Atomics.load(tick, 0));
@@ -105,7 +112,8 @@ export class BeatThread {
     const { namespace, connectOptions: connect } = link;
     const everyMs = Math.max(50, Math.round(heartbeatMs * PART));
     const deadlineMs = Math.max(heartbeatMs, LEAST_DEADLINE_MS);
-    const workerData = { sdk, connect, namespace, everyMs, deadlineMs, blockedMs, alive: this.#alive.buffer };
+    const how = { everyMs, deadlineMs, blockedMs, mostAtOnce: MOST_AT_ONCE };
+    const workerData = { sdk, connect, namespace, ...how, alive: this.#alive.buffer };
     this.#thread = new Worker(THREAD, { eval: true, workerData });
     this.ready = new Promise((resolve, reject) => {
       this.#thread.on("message", (told: Told) => (told.isReady ? resolve() : this.#told(told)));

@@ -183,5 +183,11 @@ export interface Burial {
   readonly held: readonly string[];
 }
 
+/**
+ * How long a worker may take for one step of a sandbox: milliseconds are usual, and one that died takes all of it. No
+ * longer than it takes to notice the death, which is the other half of a recovery.
+ */
+export const TASK_MS = 1_200;
+
 /** Bytes that one answer or one argument may have: Temporal refuses payloads of 2 MB. */
 export const MOST_BYTES = 1_500_000;

@@ -40,6 +40,8 @@ export interface HostOptions extends TemporalAddress {
 const TUNED = {
   stickyQueueScheduleToStartTimeout: 500,
   maxConcurrentWorkflowTaskPolls: 10,
+  // More would wait here while the server counts their time.
+  maxConcurrentWorkflowTaskExecutions: 10,
   maxConcurrentActivityTaskPolls: 4,
   maxConcurrentActivityTaskExecutions: 1_000,
   shutdownGraceTime: 0,

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../../core/errors.ts";
 import type { Logger } from "../../core/logger.ts";
 import type { BeatThread, Hear } from "./beats.ts";
-import { LOST, type Loss, WORKER_WORKFLOW, type WorkerArguments, workerId } from "./contract.ts";
+import { LOST, type Loss, TASK_MS, WORKER_WORKFLOW, type WorkerArguments, workerId } from "./contract.ts";
 import type { Lifeline } from "./holds.ts";
 import { isMissing, type Link } from "./link.ts";
 import type { Payload } from "./sdk.ts";
@@ -57,6 +57,7 @@ export class Life implements Lifeline {
         workflowId: id,
         taskQueue: link.taskQueue,
         args: [{ queue, heartbeatMs } satisfies WorkerArguments],
+        workflowTaskTimeout: TASK_MS,
         workflowIdReusePolicy: "ALLOW_DUPLICATE",
         workflowIdConflictPolicy: "USE_EXISTING",
       }),

@@ -20,6 +20,7 @@ import {
   type RunArguments,
   type RunSettings,
   STORE_WORKFLOW,
+  TASK_MS,
 } from "./contract.ts";
 import { EndedRuns } from "./ended-runs.ts";
 import { Endings } from "./endings.ts";
@@ -44,9 +45,6 @@ export interface TemporalStoreParts {
 
 /** How long a claim that is alive is shown to last: it has no time of its own, but a heartbeat. */
 const SHOWN_MS = 15_000;
-
-/** How long a worker may take for one step of the sandbox: milliseconds are usual, and one that died takes all of it. */
-const TASK_MS = 2_000;
 
 /**
  * Runs in Temporal, as a store: a workflow execution for each run. It answers for one run at a time, exactly; only

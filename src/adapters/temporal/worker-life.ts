@@ -2,6 +2,7 @@ import {
   ActivityFailure,
   continueAsNew,
   scheduleActivity,
+  scheduleLocalActivity,
   TimeoutFailure,
   upsertMemo,
   workflowInfo,
@@ -28,7 +29,8 @@ export async function holdfastWorker(args: WorkerArguments): Promise<void> {
     upsertMemo({ [MEMO.life]: life });
     const end = await lived(life, args);
     if (end === "left") return;
-    await scheduleActivity(ACTIVITIES.bury, [{ life, held: end } satisfies Burial], {
+    // By the worker that has this task at hand: there is no time to look for another.
+    await scheduleLocalActivity(ACTIVITIES.bury, [{ life, held: end } satisfies Burial], {
       startToCloseTimeout: BURY_MS,
       retry: { initialInterval: 200, maximumInterval: 5_000 },
     });
