@@ -10,8 +10,11 @@ const HIDDEN = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 /** The rule for prose, which is never looked up: it may have several lines. */
 const HIDDEN_IN_TEXT = /[^\P{Cc}\t\n\r]/u;
 
+/** The length of a name, where nothing else is said. */
+export const MOST_IN_NAME = 128;
+
 /** Why this isn't a valid name; `undefined` when it is one. */
-export function nameProblem(value: unknown, most = 128): string | undefined {
+export function nameProblem(value: unknown, most = MOST_IN_NAME): string | undefined {
   if (typeof value !== "string" || value === "") return "It must be a text of at least one character.";
   return textProblem(value, most, HIDDEN);
 }
@@ -77,7 +80,7 @@ export function checkName(name: unknown): asserts name is string {
 }
 
 /** The length that the name of its waiting step leaves for a signal's own name. */
-const MOST_IN_SIGNAL = 128 - signalStep("").length;
+export const MOST_IN_SIGNAL = MOST_IN_NAME - signalStep("").length;
 
 export function checkSignal(name: unknown): asserts name is string {
   checkNamed("signal", name, MOST_IN_SIGNAL);

@@ -1,6 +1,23 @@
 import { z } from "zod";
+import { MOST_IN_SIGNAL } from "../../core/names.ts";
 import { declare } from "./declare.ts";
-import { at, budget, labels, reason, run, runId, runItem, step, time, usage, value } from "./shapes.ts";
+import {
+  at,
+  budget,
+  labels,
+  queueName,
+  reason,
+  run,
+  runId,
+  runItem,
+  runKey,
+  runName,
+  step,
+  time,
+  usage,
+  value,
+  workflowName,
+} from "./shapes.ts";
 import { edits, effects, forkPreview, resumeFields, resumePlan } from "./shapes-of-plans.ts";
 import { restarted } from "./shapes-of-reports.ts";
 
@@ -15,15 +32,15 @@ export const actOperations = {
     about: "list",
     verb: { library: "engine.start", cli: "run" },
     body: z.strictObject({
-      workflow: z.string().min(1).max(200),
+      workflow: workflowName,
       input: value.exactOptional(),
       id: runId.exactOptional(),
       budget: budget.exactOptional(),
       config: z.record(z.string(), z.unknown()).exactOptional(),
-      name: z.string().min(1).max(200).exactOptional(),
+      name: runName.exactOptional(),
       labels: labels.exactOptional(),
-      queue: z.string().min(1).max(200).exactOptional(),
-      key: z.string().min(1).max(500).exactOptional(),
+      queue: queueName.exactOptional(),
+      key: runKey.exactOptional(),
       priority: z.number().int().min(-100).max(100).exactOptional(),
       startAt: time.exactOptional(),
       singleton: z
@@ -104,7 +121,11 @@ export const actOperations = {
     summary: "Puts a message into the run's mailbox.",
     ...act,
     verb: { library: "engine.signal", cli: "signal" },
-    body: z.strictObject({ ...why, name: z.string().min(1).max(128), payload: value.exactOptional() }),
+    body: z.strictObject({
+      ...why,
+      name: z.string().min(1).max(MOST_IN_SIGNAL),
+      payload: value.exactOptional(),
+    }),
     answer: runItem,
   }),
   answerGate: declare("answerGate", {

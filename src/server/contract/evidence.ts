@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { declare } from "./declare.ts";
-import { reason, runId } from "./shapes.ts";
+import { reason, runId, workflowName } from "./shapes.ts";
 
 /** Documents for auditors. */
 export const evidenceOperations = {
@@ -17,7 +17,7 @@ export const evidenceOperations = {
         .regex(/^\d{4}-(0[1-9]|1[0-2])$/)
         .exactOptional()
         .meta({ description: "In UTC, such as 2026-11; either this or a run" }),
-      workflow: z.string().min(1).max(200).exactOptional(),
+      workflow: workflowName.exactOptional(),
       format: z.enum(["md", "html", "json", "zip"]).default("zip"),
     }),
     answer: z.object({

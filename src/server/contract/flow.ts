@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { declare } from "./declare.ts";
-import { next, pageQuery, reason, runId, runItem, time } from "./shapes.ts";
+import { next, pageQuery, reason, runId, runItem, time, workflowName } from "./shapes.ts";
 import {
   rateLimit as limit,
   rateLimitOptions,
@@ -38,7 +38,7 @@ export const flowOperations = {
     body: z.strictObject({
       ...why,
       name: z.string().min(1).max(100),
-      workflow: z.string().min(1).max(200),
+      workflow: workflowName,
       options: scheduleOptions,
     }),
     answer: schedule,

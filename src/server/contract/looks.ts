@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { declare } from "./declare.ts";
-import { count, time } from "./shapes.ts";
+import { count, time, workflowName } from "./shapes.ts";
 import { scheduleOptions } from "./shapes-of-flow.ts";
 import { eventLine } from "./shapes-of-runs.ts";
 
 const period = {
   since: z.number().int().min(0).exactOptional(),
   until: z.number().int().min(0).exactOptional(),
-  workflow: z.string().min(1).max(200).exactOptional(),
+  workflow: workflowName.exactOptional(),
   runs: z
     .number()
     .int()

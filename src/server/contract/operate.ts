@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ALERT_KINDS } from "../../core/manage/alerts/kinds.ts";
 import { SLO_NAMES } from "../../core/manage/slo/targets.ts";
 import { declare } from "./declare.ts";
-import { count, reason, time } from "./shapes.ts";
+import { count, reason, time, workflowName } from "./shapes.ts";
 
 const severity = z.enum(["P1", "P2"]);
 const figure = z.number().nullable();
@@ -30,7 +30,7 @@ const budget = {
     .max(300)
     .exactOptional()
     .meta({ description: "Only runs with this label: team=payments" }),
-  workflow: z.string().min(1).max(200).exactOptional(),
+  workflow: workflowName.exactOptional(),
 };
 
 const perMillion = {

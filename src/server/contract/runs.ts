@@ -8,15 +8,19 @@ import {
   at,
   count,
   progress,
+  queueName,
   reason,
   run,
   runId,
   runItem,
+  runKey,
+  runName,
   stall,
   standingFields,
   step,
   stepUnderWay,
   time,
+  workflowName,
 } from "./shapes.ts";
 import { validation } from "./shapes-of-reports.ts";
 import {
@@ -39,17 +43,17 @@ import {
 } from "./shapes-of-runs.ts";
 
 const read = { permission: "runs:read" } as const;
-const label = z.string().regex(/^[^=]{1,100}=.{0,500}$/s);
+const label = z.string().regex(/^[^=]{1,64}=.{0,256}$/s);
 
 /** The filters that an index answers. */
 const runFilters = {
   status: z.array(z.enum(RUN_STATUSES)).exactOptional(),
-  workflow: z.string().min(1).max(200).exactOptional(),
+  workflow: workflowName.exactOptional(),
   parent: runId.exactOptional(),
-  name: z.string().min(1).max(200).exactOptional(),
+  name: runName.exactOptional(),
   label: z.array(label).exactOptional().meta({ description: "name=value; all of them must be there" }),
-  queue: z.string().min(1).max(200).exactOptional(),
-  key: z.string().min(1).max(500).exactOptional(),
+  queue: queueName.exactOptional(),
+  key: runKey.exactOptional(),
   createdAfter: time.min(0).exactOptional(),
   createdBefore: time.min(0).exactOptional(),
   pruned: z.boolean().exactOptional(),
@@ -73,8 +77,8 @@ export const runOperations = {
         description: "Only failed runs of this group; its id is from GET /v1/errors",
       }),
       notStatus: z.array(z.enum(RUN_STATUSES)).exactOptional(),
-      notWorkflow: z.array(z.string().min(1).max(200)).max(50).exactOptional(),
-      notQueue: z.array(z.string().min(1).max(200)).max(50).exactOptional(),
+      notWorkflow: z.array(workflowName).max(50).exactOptional(),
+      notQueue: z.array(queueName).max(50).exactOptional(),
       notLabel: z.array(label).max(50).exactOptional().meta({ description: "name=value; none of them" }),
       pinned: z.boolean().exactOptional().meta({ description: "Only runs whose values are kept for good" }),
       needsYou: z.boolean().exactOptional().meta({ description: "Only runs that need a person" }),
@@ -219,7 +223,7 @@ export const runOperations = {
     verb: { library: "engine.reports.costs", cli: "cost" },
     query: z.strictObject({
       by: z.enum(COST_GROUPS).exactOptional(),
-      workflow: z.string().min(1).max(200).exactOptional(),
+      workflow: workflowName.exactOptional(),
       since: z.number().int().min(0).exactOptional(),
       limit: z.number().int().min(1).max(10_000).default(50).meta({
         description: "At most this many runs, the newest; `more` tells whether there are others",

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { TICK_OUTCOMES } from "../../core/flow/schedule-types.ts";
 import { OVERLAPS } from "../../core/schedule-options.ts";
-import { budget, count, time } from "./shapes.ts";
+import { budget, count, queueName, runKey, runName, time } from "./shapes.ts";
 
 /** Schedules and rate limits, as people see them. */
 
@@ -27,10 +27,10 @@ const optionFields = {
   jitterMs: z.number().exactOptional(),
   startAt: moment.exactOptional(),
   endAt: moment.exactOptional(),
-  name: z.string().max(200).exactOptional(),
+  name: runName.exactOptional(),
   labels: texts.exactOptional(),
-  queue: z.string().max(200).exactOptional(),
-  key: z.string().max(500).exactOptional(),
+  queue: queueName.exactOptional(),
+  key: runKey.exactOptional(),
   priority: z.number().exactOptional(),
   budget: budget.exactOptional(),
   config: z.record(z.string(), z.unknown()).exactOptional(),

@@ -2,6 +2,8 @@ import { z } from "zod";
 import type { Progress } from "../../core/manage/checkpoints/progress.ts";
 import type { Standing, StandingWord, Tone } from "../../core/manage/status/standing.ts";
 import type { Possible } from "../../core/manage/status/status.ts";
+import { MOST_IN_NAME } from "../../core/names.ts";
+import { TAG_LIMITS } from "../../core/tags.ts";
 import {
   type Budget,
   type Claim,
@@ -23,6 +25,11 @@ export const runId = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,64}$/)
   .meta({ description: "The id of a run" });
+export const workflowName = z.string().min(1).max(MOST_IN_NAME);
+/** What a run is called and found by. */
+export const runName = z.string().min(1).max(TAG_LIMITS.name);
+export const queueName = z.string().min(1).max(TAG_LIMITS.queue);
+export const runKey = z.string().min(1).max(TAG_LIMITS.key);
 export const step = z.string().min(1).max(1_000).meta({ description: "The key of a step, such as match[3]" });
 /** A position, a label, `first`, `last`, or the name of a phase or step. */
 export const at = z
@@ -119,7 +126,7 @@ export type ApiRun = Omit<Run, "claim" | "waiting" | "usage"> & {
   readonly waiting: readonly Frozen<z.output<typeof waiting>>[];
 };
 
-export const labels = z.record(z.string().min(1).max(100), z.string().max(500));
+export const labels = z.record(z.string().min(1).max(TAG_LIMITS.label), z.string().max(TAG_LIMITS.value));
 
 const runFields = {
   id: z.string(),

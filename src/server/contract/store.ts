@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { RetentionPreset } from "../../core/manage/retention/policy.ts";
 import { declare } from "./declare.ts";
-import { count, next, pageQuery, reason, runId, time } from "./shapes.ts";
+import { count, next, pageQuery, reason, runId, time, workflowName } from "./shapes.ts";
 import {
   auditTrail,
   capacityReport,
@@ -23,7 +23,7 @@ const audit = { permission: "audit:read" } as const;
 const period = z.strictObject({
   since: z.number().int().min(0).exactOptional(),
   until: z.number().int().min(0).exactOptional(),
-  workflow: z.string().min(1).max(200).exactOptional(),
+  workflow: workflowName.exactOptional(),
 });
 
 /** Reports read journals, so the number of runs is limited. */
@@ -187,7 +187,7 @@ export const storeOperations = {
     summary: "What the code of this server means for stored runs of other versions. Changes nothing.",
     ...read,
     verb: { library: "engine.migrations.check", cli: "migrate --check" },
-    query: z.strictObject({ workflow: z.string().min(1).max(200).exactOptional() }),
+    query: z.strictObject({ workflow: workflowName.exactOptional() }),
     answer: migrationReport,
   }),
   reviewImport: declare("reviewImport", {
@@ -209,7 +209,7 @@ export const storeOperations = {
     verb: { library: "engine.retention.preview", cli: "checkpoints prune --dry-run" },
     body: z.strictObject({
       policy,
-      workflow: z.string().min(1).max(200).exactOptional(),
+      workflow: workflowName.exactOptional(),
       run: runId.exactOptional(),
     }),
     answer: retentionReport,
@@ -221,7 +221,7 @@ export const storeOperations = {
     body: z.strictObject({
       reason,
       policy,
-      workflow: z.string().min(1).max(200).exactOptional(),
+      workflow: workflowName.exactOptional(),
       run: runId.exactOptional(),
     }),
     answer: retentionReport,
