@@ -16,7 +16,7 @@ export const callErrors = entries({
   },
   "HF-1003": {
     what: "Option {option} is not valid: {problem}.",
-    why: "The option doesn't accept this value.",
+    why: "Options and arguments are checked before anything is done with them.",
     safe: UNCHANGED,
     fix: "Correct the option.",
   },
@@ -30,7 +30,7 @@ export const callErrors = entries({
     what: "{name} is not a valid name for a step or a workflow.",
     why: "A name has 1 to 128 printable characters, without '/', '#', '[' or ']'. 'compensate', '__proto__', 'constructor', 'prototype' and names that begin with 'approve:' are reserved.",
     safe: UNCHANGED,
-    fix: "Choose another name.",
+    fix: 'Choose another name. It is the first argument, as in ctx.step("load", () => load()).',
   },
   "HF-1050": {
     what: "{name} can't be the name of a {what}.",

@@ -49,6 +49,11 @@ describe("ctx refuses a mistake before anything is called", () => {
       /^limit\.nam: /,
     ],
     ["options of beginStep", (ctx) => ctx.beginStep("s", never({ efect: "once" })), /^efect: /],
+    [
+      "a gate without choices",
+      (ctx) => (ctx.gate as (name: string) => unknown)("ok?"),
+      'options: it must be an object with the gate\'s choices: { choices: ["approve", "reject"] }',
+    ],
     ["options of a group", (ctx) => ctx.each("e", [1], noCalls, never({ concurency: 2 })), /^concurency: /],
     [
       "a way to fail that there isn't",

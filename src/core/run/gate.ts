@@ -118,6 +118,7 @@ function anew({ key }: StepPlace, { voids }: StepRecord): Pick<Waiting, "code" |
 }
 
 function checkGate(options: Options<string>): void {
+  checkObject("options", options, 'an object with the gate\'s choices: { choices: ["approve", "reject"] }');
   checkKeys(options, OPTIONS);
   const { choices, onTimeout, timeoutMs, data, fourEyes = false } = options;
   checkSchema("data", data);
