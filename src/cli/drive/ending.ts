@@ -14,6 +14,7 @@ import { GithubLog } from "../github.ts";
 import type { Outcome } from "../outcome.ts";
 import { readOrigin } from "../run-origin.ts";
 import { doubtWays, type Rerun, rerunNote } from "../view/doubt-ways.ts";
+import { spoken } from "../view/standing.ts";
 import { answersTo } from "../view/step-lines.ts";
 import { stackOf } from "../view/stored-errors.ts";
 import { unaskedOf, unaskedText } from "../view/unasked.ts";
@@ -199,7 +200,7 @@ function waiting(
   const next = run.waiting.flatMap((wait) =>
     waysOut(run.id, wait, { choices: view.choices.get(wait.step), ...rerunOf(wait.step) }),
   );
-  out.say(`${out.note.yellow("‖")} ${headline}`);
+  out.say(`${out.note.yellow("‖")} ${spoken(headline, now)}`);
   for (const { kind, step } of run.waiting) {
     const note = kind === "decision" ? rerunNote(rerunOf(step)) : "";
     if (note !== "") out.say(`  ${oneLine(step)}: ${note}`);

@@ -93,13 +93,16 @@ export const badge = ({ glyph, words: text, tone }: Standing, paint: Paint): str
 
 const MOMENT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 
-/** Times in a sentence in spoken form: `since 2h ago` becomes `for 2h`. */
+/** A wait that has lasted for less says nothing about its length. */
+const FRESH_MS = 2_000;
+
+/** Times in a sentence in spoken form: `since` a time of two hours ago becomes `for 2h`. */
 export const spoken = (text: string, now: number): string =>
   text
-    .replace(
-      /since (\d{4}-\d\d-\d\dT[\d:.]+Z)/g,
-      (_, at: string) => `for ${coarse(Math.max(0, now - Date.parse(at)))}`,
-    )
+    .replace(/ since (\d{4}-\d\d-\d\dT[\d:.]+Z)/g, (_, at: string) => {
+      const ms = now - Date.parse(at);
+      return ms < FRESH_MS ? "" : ` for ${coarse(ms)}`;
+    })
     .replace(MOMENT, (at) => {
       const away = Date.parse(at) - now;
       return away > 0
