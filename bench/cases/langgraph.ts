@@ -65,6 +65,8 @@ interface Measured {
   readonly bytes: number;
   readonly at: ReadonlyMap<number, number>;
   readonly total: number;
+  /** Of the processor, in this process. */
+  readonly cpu: number;
   readonly resume: number;
 }
 
@@ -72,9 +74,10 @@ async function measure(kind: Kind, channels: Channels, turns: number, folder: st
   await kind.remove(folder);
   const began: number[] = [];
   const first = await kind.open(folder);
-  const start = performance.now();
+  const [start, before] = [performance.now(), process.cpuUsage()];
   await graphOf(first.saver, channels, turns, began).invoke({ messages: [], n: 0 }, config);
   const total = performance.now() - start;
+  const { user, system } = process.cpuUsage(before);
   await first.close();
   const bytes = await kind.bytes(folder);
   const again = await kind.open(folder);
@@ -88,6 +91,7 @@ async function measure(kind: Kind, channels: Channels, turns: number, folder: st
   return {
     bytes,
     total,
+    cpu: (user + system) / 1e3,
     resume,
     at: new Map(around.map((n) => [n, median(gaps.slice(Math.max(0, n - 20), n))])),
   };
@@ -104,13 +108,18 @@ function theirs(url: string | undefined): Kind[] {
     const saver = SqliteSaver.fromConnString(file);
     return { saver, close: async () => void saver.db.close() };
   });
-  if (url === undefined) return [sqlite];
+  const synced = files("LangGraph SQLite, each commit synced", async (file) => {
+    const saver = SqliteSaver.fromConnString(file);
+    saver.db.pragma("synchronous = FULL");
+    return { saver, close: async () => void saver.db.close() };
+  });
+  if (url === undefined) return [sqlite, synced];
   const postgres = tables("LangGraph PostgreSQL", url, "public", async () => {
     const saver = PostgresSaver.fromConnString(url);
     await saver.setup();
     return { saver, close: () => saver.end() };
   });
-  return [sqlite, postgres];
+  return [sqlite, synced, postgres];
 }
 
 function ours(url: string | undefined): Kind[] {
@@ -179,6 +188,7 @@ export async function langgraph({ quick }: { quick: boolean }): Promise<CaseRepo
         seen.set(name, measured);
         figures[`${name}: MB`] = measured.bytes / 1e6;
         figures[`${name}: seconds in all`] = measured.total / 1e3;
+        figures[`${name}: seconds of the processor, without a server`] = measured.cpu / 1e3;
         for (const [n, ms] of measured.at) figures[`${name}: ms per iteration around ${n}`] = ms;
         figures[`${name}: ms to resume`] = measured.resume;
       }
