@@ -18,7 +18,7 @@ export interface AuditOptions {
   readonly anchors?: readonly AuditAnchor[];
   /** A head is signed at least this often while something happens. Default 60 s. */
   readonly everyMs?: number;
-  /** A head is signed after this many events of this process, but takes at most a hundredth of its time. Default 1,000. */
+  /** A head is signed after this many events of this process, but takes less than a hundredth of its time. Default 1,000. */
   readonly events?: number;
 }
 

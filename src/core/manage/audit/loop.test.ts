@@ -37,7 +37,7 @@ describe("heads that are signed in the background", () => {
   it("take no more than a hundredth of the time, however much is written (U2)", async () => {
     const { signed, write } = stage({ sign: 20, send: 0 });
     await write(10_000);
-    expect(signed).toEqual([20, 2_040, 4_060, 6_080, 8_100]);
+    expect(signed).toEqual([20, 4_040, 8_060]);
   });
 
   it("are signed at least once in a minute, however long one takes", async () => {
