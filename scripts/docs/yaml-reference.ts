@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { code, GENERATED, page, ROOT, table } from "./text.ts";
 import { type Key, type KeyBlock, keyBlocks } from "./yaml-schema.ts";
-import { SECTIONS, type Section } from "./yaml-sections.ts";
+import type { Section } from "./yaml-section.ts";
+import { SECTIONS } from "./yaml-sections.ts";
 
 /** The examples of a section, by the names of their files. */
 export const examplesOf = ({ example, others = [] }: Section): readonly (readonly [string, string])[] =>

@@ -1,15 +1,5 @@
-/** What each key of a workflow file means. `npm run docs` fails when a key of the schema is missing here, and a test when no example uses it. */
-
-export interface Section {
-  readonly title: string;
-  readonly about: string;
-  /** A file in docs/yaml-keys, which is a whole workflow that validates. */
-  readonly example: string;
-  /** Files with keys that can't stand beside those of the first. */
-  readonly others?: readonly string[];
-  /** By block and key. */
-  readonly blocks: Readonly<Record<string, Readonly<Record<string, string>>>>;
-}
+import type { Section } from "./yaml-section.ts";
+import { STARTS } from "./yaml-starts.ts";
 
 const STEP = {
   name: "its name, by which routes, templates and commands find it",
@@ -23,6 +13,7 @@ const STEP = {
 const FAILURE_MODE =
   "`fail_fast`: the first failure stops the group; `continue_on_error`: go through all, and fail only if every one failed; `all_or_nothing`: go through all, and fail if one failed";
 
+/** What each key of a workflow file means. `npm run docs` fails when a key of the schema is missing here, and a test when no example uses it. */
 export const SECTIONS: readonly Section[] = [
   {
     title: "The file",
@@ -68,52 +59,7 @@ export const SECTIONS: readonly Section[] = [
       },
     },
   },
-  {
-    title: "schedule",
-    about:
-      "Starts runs at set times: give exactly one of `cron`, `every` and `at`. [Schedules](schedules.md) has the rules. Holdfast's own key.",
-    example: "schedule",
-    others: ["schedule-every", "schedule-at"],
-    blocks: {
-      "workflow.schedule": {
-        cron: "five fields, six with seconds first, or a nickname such as `@daily`",
-        every:
-          "the time between ticks, at least a second, counted from `start` or from the schedule's creation",
-        at: "the moment of a single tick, with its time zone",
-        timezone: "the time zone of `cron`. Default `UTC`",
-        start: "no tick before this moment",
-        end: "no tick after this moment",
-        overlap:
-          "while the run of the tick before hasn't ended: `skip` this tick, `queue` it, `cancel` that run, or `allow` both",
-        max_queued: "how many ticks may wait with `queue`",
-        catch_up: "which ticks to make up for after downtime",
-        jitter: "start each run up to this much later",
-        input: "what its runs are started with",
-      },
-      "workflow.schedule.catch_up": {
-        most: "how many ticks, the newest first",
-        within: "how late they may be",
-      },
-    },
-  },
-  {
-    title: "start",
-    about:
-      "Says how runs start, where the caller says nothing: `engine.start`, `holdfast run`, the API, a schedule or a run above. [Queues](queues.md) has the rules. Holdfast's own key.",
-    example: "start",
-    others: ["start-debounce"],
-    blocks: {
-      "workflow.start": {
-        queue: "the queue whose limits apply to the runs",
-        key: "what a run is about, such as a customer: a template that sees `workflow`. Limits, `singleton` and `debounce` go by it",
-        priority:
-          "from -100 to 100; of the runs that are due, those with a higher one are taken first. Default 0",
-        singleton:
-          "while a run of the key hasn't ended, a start is joined to it (`join`) or refused (`refuse`)",
-        debounce: "begins when there was no other start of the key for so long; the last input counts",
-      },
-    },
-  },
+  ...STARTS,
   {
     title: "input",
     about:

@@ -85,7 +85,7 @@ export function onPool(pool: PostgresPool, { timeoutMs, end }: PoolOptions): Dat
   const arrays: Arrays = {};
   const naming: Naming = {};
   const on = (target: Pick<PostgresPool, "query">): Queryable => ({
-    async query(text, values = [], name = undefined) {
+    async query(text, values = [], name) {
       const plain = { ...COMMON, text, values: sendable(values, arrays), query_timeout: timeoutMs };
       const config = name !== undefined && naming.isDirect === true ? { ...plain, name } : plain;
       return (await target.query(config)).rows as Value[][];
@@ -101,7 +101,7 @@ export function onPool(pool: PostgresPool, { timeoutMs, end }: PoolOptions): Dat
   const begin = beginning(timeoutMs);
   return {
     rows: (text, values) => alone.rows(text, values),
-    async query(text, values = [], name = undefined) {
+    async query(text, values = [], name) {
       // Not within a transaction, which a failure would end.
       if (arrays.isBinary === undefined && values.some((value) => value instanceof Texts))
         arrays.isBinary = await takesBinary(alone);

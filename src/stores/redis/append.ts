@@ -132,7 +132,7 @@ function argsOf(
   from: Standing,
   conditions: readonly [ownKeys: number, text: string],
 ): readonly (string | number)[] {
-  const { run, expect, claim, entries, blobs, drop, records = [] } = append;
+  const { run, expect, claim, entries } = append;
   const { identity, projection } = toTexts(append);
   const {
     owner = null,
@@ -166,6 +166,13 @@ function argsOf(
     from.lane,
     (claim.kind === "release" && claim.epoch) || 0,
     ...conditions,
+    ...contentArgs(append),
+  ];
+}
+
+/** What is dropped, and what is added. */
+function contentArgs({ entries, blobs, drop, records = [] }: Append): readonly (string | number)[] {
+  return [
     drop?.entries.length ?? 0,
     ...(drop?.entries ?? []),
     ...counted([...(drop?.blobs ?? []), ...(drop?.records ?? []).map(recordField)]),

@@ -62,11 +62,12 @@ export class AuditLoop {
   }
 
   #passNow(): void {
-    this.#pass(true);
-    void this.#signing.then(() => {
+    const passed = (): void => {
       this.#isWaiting = false;
       this.heard(0);
-    });
+    };
+    this.#pass(true);
+    this.#signing.then(passed, passed);
   }
 
   #later(): void {
