@@ -208,4 +208,12 @@ describe.skipIf(missing !== undefined)("S1-23 S1-33: unchanged on Temporal", () 
       expect(await outcome(remote, there, id)).toEqual(want);
     });
   }
+
+  it.each([
+    { key: "ada", singleton: "join" },
+    { key: "ada", debounceMs: 1_000 },
+  ] as const)("refuses a start that needs a store to count in: %j", async (options) => {
+    const { flow, input } = team();
+    await expect(remote.start(flow, input as never, options)).rejects.toMatchObject({ code: "HF-5061" });
+  });
 });
