@@ -71,6 +71,7 @@ export const SCENES: Readonly<Record<string, Scene | string>> = {
   "docs/observability.md 3": "works until it is stopped; src/cli/commands/logs.test.ts reads what is logged",
   "docs/queues.md 1": {},
   "docs/queues.md 2": {},
+  "docs/reference-stacks.md 1": NO_SERVER,
   "docs/reports.md 1": { before: order("order-7") },
   "docs/reports.md 2": {
     before: `${order("order-7")}
