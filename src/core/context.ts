@@ -479,6 +479,8 @@ export interface Workflow<I = unknown, O = unknown, S extends Schemas = Schemas>
   /** How a run with this input starts, where its caller says nothing: a workflow file may say so. */
   readonly starts?: ((input: unknown) => StartDefaults) | undefined;
   readonly input?: StandardSchema | undefined;
+  /** Its body refuses a wrong input too, so a run may be started by its name where its code isn't. */
+  readonly checksInBody?: boolean | undefined;
   readonly output?: StandardSchema | undefined;
   /** The signals that its runs take; `undefined`: any. */
   readonly signals?: S | undefined;

@@ -50,7 +50,8 @@ export function defineAgentTeam<I>(options: AgentTeamOptions): AgentTeam<I> {
   const body = (ctx: Context, given: TeamInput<I>) =>
     new Analyst(ctx, options, stages, workflows, analysisOf(ctx, name, given)).work();
   const input = teamInput as StandardSchema<TeamInput<I>>;
-  return { ...workflow(name, { version, children, input }, body), agents, stages };
+  // Whoever starts a team by its name alone has no check; `analysisOf` is the same one in its body.
+  return { ...workflow(name, { version, children, input }, body), checksInBody: true, agents, stages };
 }
 
 type Settled = { readonly type: string; readonly result: AgentResult } | Failed;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createLab, hangs } from "../../test/support/lab.ts";
+import { servedBy } from "../core/worker/registry.ts";
 import type { Workflow } from "../index.ts";
 import {
   type Agent,
@@ -335,5 +336,29 @@ describe("a definition that makes no sense is refused", () => {
     await expect(refused).rejects.toThrow(problem);
     await lab.drive(engine.start(team, { stock_ticker: "AAPL" }, { id: ID }));
     expect((await lab.drive(engine.result(ID))) as object).toMatchObject({ status: "completed" });
+  });
+
+  it("an analysis that was started by its team's name alone, where the code isn't", async () => {
+    const team = asWorkflow(defineTeam({ name: "team", agents: [one] }));
+    const lab = createLab();
+    const worker = lab.engine([team]);
+    const server = lab.engine([], { execute: false });
+    const there = {
+      owner: "w",
+      host: "box",
+      pid: 7,
+      concurrency: 10,
+      running: 0,
+      isStopping: false,
+      since: 0,
+    };
+    await server.workers.beat({ ...there, workflows: [servedBy(team)] });
+    const start = (stock_ticker: string, id: string) =>
+      lab.drive(server.startNamed("team", { stock_ticker }, { id }));
+    await start("AAPL", ID);
+    await start("FAR-TOO-LONG-A-TICKER", "other");
+    await worker.work();
+    expect(await lab.drive(worker.result(ID))).toMatchObject({ status: "completed" });
+    await expect(lab.drive(worker.result("other"))).rejects.toThrow("stock_ticker: It may have 10");
   });
 });

@@ -10,20 +10,18 @@ export interface ServedWorkflow {
   readonly name: string;
   readonly version: string;
   readonly schema: number;
-  /** True when its code checks the input of a run, or says by it how the run starts. */
+  /** True when only its code can check the input of a run before there is one, or says by it how the run starts. */
   readonly checksInput: boolean;
   /** The limits of its runs; `null`: none of its own. */
   readonly budget: Budget | null;
 }
 
 /** A workflow as others have to know it. */
-export const servedBy = ({ name, version, schema, input, starts, budget }: Workflow): ServedWorkflow => ({
-  name,
-  version,
-  schema,
-  checksInput: input !== undefined || starts !== undefined,
-  budget: budget ?? null,
-});
+export function servedBy(workflow: Workflow): ServedWorkflow {
+  const { name, version, schema, input, checksInBody = false, starts, budget = null } = workflow;
+  const checksInput = (input !== undefined && !checksInBody) || starts !== undefined;
+  return { name, version, schema, checksInput, budget };
+}
 
 /** A process that advances runs, as it says itself. What it really has is in the claims of the runs. */
 export interface WorkerRecord {
