@@ -38,6 +38,9 @@ const outlineStep = z.object({
 
 const place = { seq: count, at: time, step: z.string() };
 
+const cost = { tokens: z.number(), costUsd: z.number().nullable(), unpriced: z.number() };
+const saved = z.object({ ...cost, steps: count, ms: z.number() });
+
 export const outline = z.object({
   run: z.string(),
   seq: count,
@@ -54,6 +57,7 @@ export const outline = z.object({
   children: z.array(z.object({ step: z.string(), runId: z.string() })),
   recoveries: count,
   resumes: count,
+  saved: saved.meta({ description: "What would have been spent again if each of these had started anew" }),
 });
 
 export const eventLine = z.object({
@@ -73,11 +77,10 @@ export const logLine = z.object({
   fields: z.record(z.string(), z.unknown()).exactOptional(),
 });
 
-const cost = { tokens: z.number(), costUsd: z.number().nullable(), unpriced: z.number() };
 const account = z.object({
   ...cost,
   wasted: z.object(cost),
-  saved: z.object({ ...cost, steps: count, ms: z.number() }),
+  saved,
   runs: count,
   interrupted: count,
   steps: count,

@@ -1,7 +1,6 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import type { AnswerOf } from "../../api/client.ts";
-import { useApi } from "../../api/use-api.ts";
 import { TEXT } from "../../text.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { CopyButton } from "../../ui/copy.tsx";
@@ -131,9 +130,8 @@ function Facts({
   readonly answer: RunAnswer;
   readonly outline: Outline | undefined;
 }) {
-  const { data: cost } = useApi("getCost", { run: run.id, by: "step" });
   const { facts } = TEXT.run;
-  const saved = cost?.total.saved;
+  const saved = outline?.saved;
   return (
     <dl className="mt-3 flex flex-wrap gap-x-8 gap-y-2 border-y border-line py-2.5 text-[0.93rem]">
       <Fact name={facts.started}>

@@ -13,7 +13,7 @@ export { readEvents } from "./event-page.ts";
 export { gatePage } from "./gate-page.ts";
 export { readLineage } from "./lineage.ts";
 export { readLogs } from "./log-page.ts";
-export { readOutline } from "./outline.ts";
+export { OutlineReader } from "./outline.ts";
 export { ProgressReader } from "./progress-of.ts";
 export { recoveryReport } from "./recoveries.ts";
 export { readStep, readStepValues } from "./step-detail.ts";

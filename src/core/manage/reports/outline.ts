@@ -6,9 +6,10 @@ import { RunState } from "../../journal/state.ts";
 import { StepLog } from "../../journal/step-log.ts";
 import { outerOf } from "../../keys.ts";
 import type { Store } from "../../store/contract.ts";
+import type { RunRow } from "../../types.ts";
 import { measure, type Progress } from "../checkpoints/progress.ts";
-import { Ledger } from "./costs.ts";
-import { journalOf, type Story, storyOf } from "./stories.ts";
+import { type Account, costOf, Ledger } from "./costs.ts";
+import { type ReadTo, readOn, type Story, storyOf } from "./stories.ts";
 
 /** A step of an outline: its history, the step or loop it belongs to ("" for the run itself), and its agent's name. */
 export interface OutlineStep extends Story {
@@ -48,6 +49,8 @@ export interface Outline {
   /** Takeovers from a lost worker, and resumes by people. */
   readonly recoveries: number;
   readonly resumes: number;
+  /** What would have been spent again if each of these had started from the beginning. */
+  readonly saved: Account["saved"];
 }
 
 export interface Mark {
@@ -70,13 +73,79 @@ export interface OutlineQuery {
 const LIMIT = 200;
 const MOST = 2_000;
 
-export async function readOutline(store: Store, runId: string, query: OutlineQuery): Promise<Outline> {
-  const from = checkWhole("from", query.from ?? 0, 0);
-  const limit = checkWhole("limit", query.limit ?? LIMIT, 1, MOST);
-  const asked = checkWhole("since", query.since ?? 0, 0);
-  const row = await readRow(store, runId);
-  const fold = new Fold();
-  for await (const event of journalOf(store, row)) fold.take(event);
+/** The most positions whose sum is remembered. */
+const MOST_KEPT = 60_000;
+
+interface Known {
+  /** The head of the run's row then: as long as it is the same, nothing has happened. */
+  readonly head: string;
+  readonly end: ReadTo | undefined;
+  readonly fold: Fold;
+}
+
+/**
+ * The outlines of runs. Whoever looks at a long run asks for it in pages, and again whenever it moves: what was read before
+ * is remembered, and only what came after it is read.
+ */
+export class OutlineReader {
+  readonly #store: Store;
+  readonly #known = new Map<string, Known>();
+  readonly #turns = new Map<string, Promise<unknown>>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  async of(runId: string, query: OutlineQuery): Promise<Outline> {
+    const from = checkWhole("from", query.from ?? 0, 0);
+    const limit = checkWhole("limit", query.limit ?? LIMIT, 1, MOST);
+    const since = checkWhole("since", query.since ?? 0, 0);
+    // One at a time for each run: the sum is shared.
+    const read = async (): Promise<Outline> => {
+      const row = await readRow(this.#store, runId);
+      return outlineOf(row, await this.#read(row), { from, limit, since });
+    };
+    const turn = (this.#turns.get(runId) ?? Promise.resolve()).then(read);
+    const rested = turn.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#turns.set(runId, rested);
+    try {
+      return await turn;
+    } finally {
+      if (this.#turns.get(runId) === rested) this.#turns.delete(runId);
+    }
+  }
+
+  async #read(row: RunRow): Promise<Fold> {
+    const known = this.#known.get(row.id);
+    if (known?.head === row.head) return known.fold;
+    // What fails halfway is no sum of anything.
+    this.#known.delete(row.id);
+    // A store that is behind shows less than what was read.
+    const before = known && known.fold.seq < row.seq ? known : undefined;
+    let fold = before?.fold ?? new Fold();
+    let end = await readOn(this.#store, row, before?.end, (event) => fold.take(event));
+    if (!end && before) {
+      fold = new Fold();
+      end = await readOn(this.#store, row, undefined, (event) => fold.take(event));
+    }
+    this.#keep(row.id, { head: row.head, end, fold });
+    return fold;
+  }
+
+  #keep(id: string, known: Known): void {
+    this.#known.set(id, known);
+    let kept = 0;
+    for (const [one, { fold }] of [...this.#known].reverse()) {
+      kept += fold.seq;
+      if (kept > MOST_KEPT) this.#known.delete(one);
+    }
+  }
+}
+
+function outlineOf(row: RunRow, fold: Fold, { from, limit, since: asked }: Required<OutlineQuery>): Outline {
   const { log, state, ledger, agents, marks, decisions } = fold;
   const { progress, pending } = measure(state, row.stepsDone, row.status);
   const all = [...log.steps()];
@@ -100,11 +169,12 @@ export async function readOutline(store: Store, runId: string, query: OutlineQue
     pending: pending.filter((step) => !begun.has(step)),
     loops: [...state.loops()].map(([loop, { iteration, done }]) => ({ loop, iteration, done })),
     agents: [...agents].map(([agent, event]) => ({ agent, ...event })),
-    marks,
-    decisions,
+    marks: [...marks],
+    decisions: [...decisions],
     children: [...log.children].map(([child, { step }]) => ({ step, runId: child })),
     recoveries: ledger.takeovers,
     resumes: ledger.resumes,
+    saved: costOf(ledger.total.saved),
   };
 }
 
@@ -120,6 +190,11 @@ class Fold {
   readonly decisions: { readonly seq: number; readonly at: number; readonly step: string }[] = [];
   /** The position of the last event that changed many steps at once. */
   changedAll = 0;
+
+  /** The position up to which the journal is in it. */
+  get seq(): number {
+    return this.log.seq;
+  }
 
   take(event: JournalEvent): void {
     this.state.apply(event);

@@ -63,4 +63,20 @@ describe("the progress of runs", () => {
     await lab.drive(engine.result("g"));
     expect(await engine.reports.progress(["g"])).toMatchObject([{ done: 6, text: "6 done" }]);
   });
+
+  it("is that of the run that is there now, not of one that was deleted under the same id", async () => {
+    const flow = workflow("flow", async (ctx, steps: number) => {
+      for (let n = 0; n < steps; n++) await ctx.step(`step-${n}`, () => n);
+      await ctx.gate("ask", { choices: ["yes"] });
+    });
+    const lab = createLab();
+    const engine = lab.engine([flow]);
+    for (const steps of [1, 4]) {
+      await lab.drive(engine.start(flow, steps, { id: "r" }));
+      await lab.drive(engine.settled("r"));
+      expect(await engine.reports.progress(["r"])).toMatchObject([{ done: steps }]);
+      await lab.drive(engine.cancel("r"));
+      await lab.drive(engine.delete("r"));
+    }
+  });
 });

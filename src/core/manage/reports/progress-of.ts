@@ -6,7 +6,7 @@ import { isKeyAway, isUnreadable } from "../../journal/unreadable.ts";
 import type { Store } from "../../store/contract.ts";
 import { ended, type Run, type RunRow } from "../../types.ts";
 import { measure, type Progress, rowProgress } from "../checkpoints/progress.ts";
-import { journalOf } from "./stories.ts";
+import { type ReadTo, readOn } from "./stories.ts";
 
 /** How far a run is, at which position. */
 export interface RunProgress extends Progress {
@@ -22,8 +22,10 @@ const MOST_READ = 30_000;
 const MOST_KEPT = 100_000;
 
 interface Known {
-  readonly lineage: string;
   readonly seq: number;
+  /** The head of the run's row then: as long as it is the same, nothing has happened. */
+  readonly head: string;
+  readonly end: ReadTo | undefined;
   /** The sum of the heads up to there; nothing of an ended run is needed any more. */
   readonly state: RunState | null;
   readonly progress: Progress;
@@ -72,31 +74,33 @@ export class ProgressReader {
     return found;
   }
 
-  #before({ id, seq, lineage }: RunRow): Known | undefined {
+  #before({ id, seq, head }: RunRow): Known | undefined {
     const known = this.#known.get(id);
-    // A run may have been deleted and begun anew, or be shown by a store that is behind.
-    if (!known || known.lineage !== lineage || known.seq > seq) return undefined;
-    return known.state || known.seq === seq ? known : undefined;
+    if (known?.head === head) return known;
+    // A store that is behind shows less than what was read.
+    return known?.state && known.seq < seq ? known : undefined;
   }
 
   async #read(row: RunRow, before: Known | undefined): Promise<Progress> {
-    if (before?.seq === row.seq) return before.progress;
+    if (before?.head === row.head) return before.progress;
     try {
-      const state = before?.state ?? new RunState();
-      for await (const event of journalOf(this.#store, row, (before?.seq ?? 0) + 1)) state.apply(event);
-      const { progress } = measure(state, row.stepsDone, row.status);
-      this.#keep(row, {
-        progress,
-        seq: row.seq,
-        lineage: row.lineage,
-        state: ended(row.status) ? null : state,
-      });
-      return progress;
+      const again = before?.state && (await this.#readOn(row, before.state, before.end));
+      const known = again ?? (await this.#readOn(row, new RunState(), undefined));
+      if (known) this.#keep(row, known);
+      return known?.progress ?? rowProgress(row);
     } catch (error) {
       this.#known.delete(row.id);
       if (isUnreadable(error) || isKeyAway(error)) return rowProgress(row);
       throw error;
     }
+  }
+
+  async #readOn(row: RunRow, state: RunState, before: ReadTo | undefined): Promise<Known | undefined> {
+    const end = await readOn(this.#store, row, before, (event) => state.apply(event));
+    if (!end) return undefined;
+    const { progress } = measure(state, row.stepsDone, row.status);
+    const { seq, head, status } = row;
+    return { seq, head, end, state: ended(status) ? null : state, progress };
   }
 
   #keep({ id }: RunRow, known: Known): void {

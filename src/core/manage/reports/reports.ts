@@ -19,7 +19,7 @@ import type { EventPage, EventQuery } from "./event-page.ts";
 import type { GatePage, GateQuery } from "./gate-page.ts";
 import type { Lineage } from "./lineage.ts";
 import type { LogPage, LogQuery } from "./log-page.ts";
-import type { Outline, OutlineQuery } from "./outline.ts";
+import type { Outline, OutlineQuery, OutlineReader } from "./outline.ts";
 import type { ReportQuery } from "./period.ts";
 import type { ProgressReader, RunProgress } from "./progress-of.ts";
 import type { RecoveryReport } from "./recoveries.ts";
@@ -49,6 +49,7 @@ const lookups = onDemand(() => import("./lookups.ts"));
 export class Reports {
   readonly #parts: EngineParts;
   #progress: ProgressReader | undefined;
+  #outlines: OutlineReader | undefined;
   readonly #verifyAudit: () => Promise<AuditVerification | null>;
 
   /** `verifyAudit`: what the audit log says about the journals; `null`: nothing was ever signed. */
@@ -95,7 +96,9 @@ export class Reports {
   /** What a run has done, does and is expected to do, step by step. No value is read for it. */
   async outline(runId: string, query: OutlineQuery = {}): Promise<Outline> {
     checkId(runId);
-    return (await lookups()).readOutline(this.#parts.store, runId, query);
+    const { OutlineReader } = await lookups();
+    this.#outlines ??= new OutlineReader(this.#parts.store);
+    return this.#outlines.of(runId, query);
   }
 
   /** One step of a run: its attempts, its effect class, and what a crash there would mean. Without values. */

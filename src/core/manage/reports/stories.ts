@@ -63,6 +63,32 @@ export async function* journalOf(store: Store, row: RunRow, from = 1): AsyncGene
     for (const event of events) if (event.seq >= from) yield event;
 }
 
+/** The entry that a reader has ended with. */
+export interface ReadTo {
+  readonly seq: number;
+  readonly head: string;
+}
+
+/**
+ * Takes the events after what was read before, and returns where it has ended. `undefined`: the journal isn't the one that
+ * was read, because the run was deleted and began anew under its id, or a copy of the store was restored.
+ */
+export async function readOn(
+  store: Store,
+  row: RunRow,
+  before: ReadTo | undefined,
+  take: (event: JournalEvent) => void,
+): Promise<ReadTo | undefined> {
+  let last: ReadTo | undefined;
+  for await (const { entry, events } of headsOf(store, row.id, before?.seq ?? 1, row.seq)) {
+    const { seq, head } = entry;
+    if (last || !before) events.forEach(take);
+    else if (seq !== before.seq || head !== before.head) return undefined;
+    last = { seq, head };
+  }
+  return last;
+}
+
 /** The duration of an attempt; until now if it hasn't ended. */
 export const tookMs = ({ startedAt, endedAt, ms }: Attempt, now: number): number =>
   ms ?? Math.max(0, (endedAt ?? now) - startedAt);

@@ -28,6 +28,7 @@ const ANSWER: Outline = {
   children: [],
   recoveries: 0,
   resumes: 0,
+  saved: { tokens: 0, costUsd: null, unpriced: 0, steps: 0, ms: 0 },
 };
 
 /** Answers from a list, and keeps what was asked. */
