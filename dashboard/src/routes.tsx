@@ -13,8 +13,9 @@ import {
   Settings,
   TriangleAlert,
 } from "lucide-react";
-import { type ComponentType, lazy } from "react";
+import type { ComponentType } from "react";
 import { TEXT } from "./text.ts";
+import { later } from "./ui/later.tsx";
 
 /** An entry of the menu, with the key that leads there after `g`. */
 interface Entry {
@@ -25,7 +26,7 @@ interface Entry {
 
 export interface Route {
   readonly path: string;
-  readonly page: ComponentType;
+  readonly page: ComponentType & { readonly load: () => Promise<void> };
   readonly menu?: Entry;
 }
 
@@ -44,29 +45,40 @@ const MENU = {
   settings: { name: TEXT.nav.settings, icon: Settings, key: "," },
 } as const satisfies Readonly<Record<string, Entry>>;
 
+const page = (load: Parameters<typeof later>[0]): Route["page"] =>
+  later(load, <p className="p-6 text-soft">{TEXT.page.loading}</p>);
+
 /** Every page, in the order of the menu. Pages are loaded when somebody opens them. */
 export const ROUTES: readonly Route[] = [
-  { path: "/", page: lazy(() => import("./pages/needs-you/needs-you.tsx")), menu: MENU.needsYou },
-  { path: "/runs", page: lazy(() => import("./pages/runs/runs.tsx")), menu: MENU.runs },
-  { path: "/gates", page: lazy(() => import("./pages/gates/gates.tsx")), menu: MENU.gates },
-  { path: "/errors", page: lazy(() => import("./pages/errors/errors.tsx")), menu: MENU.errors },
-  { path: "/start", page: lazy(() => import("./pages/start/start.tsx")) },
-  { path: "/diff", page: lazy(() => import("./pages/compare/compare.tsx")) },
-  { path: "/r/*", page: lazy(() => import("./pages/run/run.tsx")) },
+  { path: "/", page: page(() => import("./pages/needs-you/needs-you.tsx")), menu: MENU.needsYou },
+  { path: "/runs", page: page(() => import("./pages/runs/runs.tsx")), menu: MENU.runs },
+  { path: "/gates", page: page(() => import("./pages/gates/gates.tsx")), menu: MENU.gates },
+  { path: "/errors", page: page(() => import("./pages/errors/errors.tsx")), menu: MENU.errors },
+  { path: "/start", page: page(() => import("./pages/start/start.tsx")) },
+  { path: "/diff", page: page(() => import("./pages/compare/compare.tsx")) },
+  { path: "/r/*", page: page(() => import("./pages/run/run.tsx")) },
   {
     path: "/schedules",
-    page: lazy(() => import("./pages/schedules/schedules.tsx")),
+    page: page(() => import("./pages/schedules/schedules.tsx")),
     menu: MENU.schedules,
   },
-  { path: "/queues", page: lazy(() => import("./pages/queues/queues.tsx")), menu: MENU.queues },
-  { path: "/workers", page: lazy(() => import("./pages/workers/workers.tsx")), menu: MENU.workers },
-  { path: "/cost", page: lazy(() => import("./pages/cost/cost.tsx")), menu: MENU.cost },
+  { path: "/queues", page: page(() => import("./pages/queues/queues.tsx")), menu: MENU.queues },
+  { path: "/workers", page: page(() => import("./pages/workers/workers.tsx")), menu: MENU.workers },
+  { path: "/cost", page: page(() => import("./pages/cost/cost.tsx")), menu: MENU.cost },
   {
     path: "/reliability",
-    page: lazy(() => import("./pages/reliability/reliability.tsx")),
+    page: page(() => import("./pages/reliability/reliability.tsx")),
     menu: MENU.reliability,
   },
-  { path: "/audit", page: lazy(() => import("./pages/audit/audit.tsx")), menu: MENU.audit },
-  { path: "/store", page: lazy(() => import("./pages/store/store.tsx")), menu: MENU.store },
-  { path: "/settings", page: lazy(() => import("./pages/settings/settings.tsx")), menu: MENU.settings },
+  { path: "/audit", page: page(() => import("./pages/audit/audit.tsx")), menu: MENU.audit },
+  { path: "/store", page: page(() => import("./pages/store/store.tsx")), menu: MENU.store },
+  { path: "/settings", page: page(() => import("./pages/settings/settings.tsx")), menu: MENU.settings },
 ];
+
+/** Loads the code of the page at an address before it is shown. A page that can't be loaded says so when it is. */
+export function loadPage(address: string): void {
+  const here = ROUTES.find(({ path }) =>
+    path.endsWith("*") ? address.startsWith(path.slice(0, -1)) : address === path,
+  );
+  here?.page.load().catch(() => undefined);
+}

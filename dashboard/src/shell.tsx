@@ -1,5 +1,5 @@
 import { Keyboard, LogOut, Moon, Rows3, Rows4, Search, Sun, SunMoon } from "lucide-react";
-import { type ReactNode, Suspense, useEffect, useRef } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
 import { useLiveState } from "./api/live.ts";
 import { useApi } from "./api/use-api.ts";
@@ -38,7 +38,7 @@ export function Shell({
         <Footer onKeys={onKeys} />
       </aside>
       <main id="page" tabIndex={-1} className="min-w-0 outline-none">
-        <Suspense fallback={<p className="p-6 text-soft">{TEXT.page.loading}</p>}>{children}</Suspense>
+        {children}
       </main>
     </div>
   );

@@ -1,4 +1,4 @@
-import { createContext, type ReactNode, Suspense, useContext, useMemo, useState } from "react";
+import { createContext, Fragment, type ReactNode, useContext, useMemo, useState } from "react";
 import type { Act } from "./act.ts";
 import { ActDialog } from "./act-dialog.tsx";
 
@@ -30,9 +30,9 @@ export function ActProvider({ children }: { readonly children: ReactNode }) {
       <Acts value={act}>
         {children}
         {open ? (
-          <Suspense key={open.count} fallback={null}>
+          <Fragment key={open.count}>
             {open.dialog(() => setOpen((now) => (now === open ? null : now)))}
-          </Suspense>
+          </Fragment>
         ) : null}
       </Acts>
     </Dialogs>

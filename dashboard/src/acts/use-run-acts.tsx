@@ -1,6 +1,7 @@
-import { lazy, useMemo } from "react";
+import { useMemo } from "react";
 import { useLocation } from "wouter";
 import { useSession } from "../session.tsx";
+import { later } from "../ui/later.tsx";
 import { useAct, useDialog } from "./provider.tsx";
 import {
   type ActedRun,
@@ -14,12 +15,12 @@ import {
 } from "./run-acts.ts";
 import { type OfferedVerb, type Verb, verbsOf } from "./verbs.ts";
 
-const ResumeDialog = lazy(() => import("./resume/resume-dialog.tsx"));
-const ForkDialog = lazy(() => import("./fork/fork-dialog.tsx"));
-const AnswerDialog = lazy(() => import("./answer-dialog.tsx"));
-const ResolveDialog = lazy(() => import("./resolve/resolve-dialog.tsx"));
-const InjectDialog = lazy(() => import("./inject-dialog.tsx"));
-const SignalDialog = lazy(() => import("./signal-dialog.tsx"));
+const ResumeDialog = later(() => import("./resume/resume-dialog.tsx"));
+const ForkDialog = later(() => import("./fork/fork-dialog.tsx"));
+const AnswerDialog = later(() => import("./answer-dialog.tsx"));
+const ResolveDialog = later(() => import("./resolve/resolve-dialog.tsx"));
+const InjectDialog = later(() => import("./inject-dialog.tsx"));
+const SignalDialog = later(() => import("./signal-dialog.tsx"));
 
 export interface RunVerb extends OfferedVerb {
   readonly open: () => void;

@@ -8,7 +8,7 @@ import {
   Pin,
   Tag,
 } from "lucide-react";
-import { lazy, useState } from "react";
+import { useState } from "react";
 import { useLocation } from "wouter";
 import { useAct, useDialog } from "../acts/provider.tsx";
 import { useApi } from "../api/use-api.ts";
@@ -16,6 +16,7 @@ import { useKeys } from "../keys.tsx";
 import { useSession } from "../session.tsx";
 import { TEXT } from "../text.ts";
 import { Button } from "../ui/button.tsx";
+import { later } from "../ui/later.tsx";
 import { When } from "../ui/time.tsx";
 import { useLater } from "../ui/use-later.ts";
 import { type CheckpointItem, LabelDialog, pinCheckpointAct } from "./checkpoint-acts.tsx";
@@ -23,7 +24,7 @@ import { diffPath, setMarked, useMarked } from "./marked.ts";
 import { Moment, MomentState } from "./moment.tsx";
 import { newerWindow, otherWindow, WINDOW } from "./window.ts";
 
-const ForkDialog = lazy(() => import("../acts/fork/fork-dialog.tsx"));
+const ForkDialog = later(() => import("../acts/fork/fork-dialog.tsx"));
 
 const { checkpoints: words } = TEXT;
 const CARD = "mt-4 rounded-lg border border-line bg-surface px-4 py-3";

@@ -1,12 +1,13 @@
 import { ChartColumn, Table2 } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { TEXT } from "../text.ts";
 import { Button } from "./button.tsx";
 import { type ChartData, summaryOf } from "./chart-data.ts";
+import { later } from "./later.tsx";
 import { Card } from "./page.tsx";
 import { Table } from "./table.tsx";
 
-const Canvas = lazy(() => import("./chart-canvas.tsx"));
+const Canvas = later(() => import("./chart-canvas.tsx"), <div className="h-52" />);
 
 const SWATCH = {
   accent: "bg-accent",
@@ -63,9 +64,7 @@ export function Chart({ title, data, by, format, isBinary = false }: ChartProps)
         </div>
       ) : (
         <figure className="px-3 pt-2 pb-3">
-          <Suspense fallback={<div className="h-52" />}>
-            <Canvas data={data} format={format} isBinary={isBinary} label={summaryOf(data, format)} />
-          </Suspense>
+          <Canvas data={data} format={format} isBinary={isBinary} label={summaryOf(data, format)} />
           <figcaption className="mt-1 flex flex-wrap gap-x-4 gap-y-1 px-1 text-[0.87rem] text-soft">
             {data.series.map(({ name, colour }) => (
               <span key={name} className="inline-flex items-center gap-1.5">

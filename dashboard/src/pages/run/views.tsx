@@ -1,17 +1,16 @@
-import { lazy, type ReactNode, Suspense } from "react";
+import type { ReactNode } from "react";
 import { useKeys } from "../../keys.tsx";
 import { TEXT } from "../../text.ts";
+import { later } from "../../ui/later.tsx";
 import { Modal } from "../../ui/modal.tsx";
 import { ProblemView } from "../../ui/problem.tsx";
 import { useMedia } from "../../ui/use-media.ts";
 import { VIEWS, type View } from "./address.ts";
-import { Inspector } from "./inspector/inspector.tsx";
 import { OutlineView } from "./outline/outline-view.tsx";
 import { pathTo } from "./outline/rows.ts";
 import type { Node } from "./outline/tree.ts";
 import type { OutlineUse } from "./outline/use-outline.ts";
 import { Tabs } from "./tabs.tsx";
-import { TimelineView } from "./timeline/timeline-view.tsx";
 import { useChildren } from "./use-children.ts";
 import type { PlaceUse } from "./use-place.ts";
 
@@ -20,7 +19,10 @@ export interface ViewsProps {
   readonly place: PlaceUse;
 }
 
-const GraphView = lazy(() => import("./graph/graph-view.tsx"));
+const loading = <p className="p-4 text-soft">{TEXT.page.loading}</p>;
+const GraphView = later(() => import("./graph/graph-view.tsx"), loading);
+const TimelineView = later(() => import("./timeline/timeline-view.tsx"), loading);
+const Inspector = later(() => import("./inspector/inspector.tsx"), loading);
 
 /** `g` begins the keys that lead to other pages. */
 const KEYS: Readonly<Record<View, string>> = { outline: "o", graph: "G", timeline: "t" };
@@ -53,13 +55,11 @@ export function Views(props: ViewsProps) {
           onChange={(next) => go({ view: next })}
           end={<Steps use={use} />}
         >
-          <Suspense fallback={<p className="p-4 text-soft">{TEXT.page.loading}</p>}>
-            {use.error && !use.outline ? (
-              <ProblemView error={use.error} />
-            ) : (
-              <Current {...props} view={current} />
-            )}
-          </Suspense>
+          {use.error && !use.outline ? (
+            <ProblemView error={use.error} />
+          ) : (
+            <Current {...props} view={current} />
+          )}
         </Tabs>
       </div>
       {isOpen ? <Side {...props} node={node} isNarrow={isNarrow} /> : null}

@@ -12,7 +12,7 @@ import { kindText } from "./blocks.ts";
 type Trail = AnswerOf<"getTrail">;
 
 /** Who did what to the run, and why; and whether the record of it is intact. */
-export function Audit({ run }: { readonly run: string }) {
+export default function Audit({ run }: { readonly run: string }) {
   const { may } = useSession();
   const isAllowed = may("audit:read");
   // The whole chain is checked for it, so it isn't asked for with every event.

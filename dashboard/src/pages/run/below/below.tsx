@@ -1,14 +1,17 @@
 import { TEXT } from "../../../text.ts";
+import { later } from "../../../ui/later.tsx";
 import { BELOW, type Below as Tab } from "../address.ts";
 import type { RunAnswer } from "../head.tsx";
 import type { Outline } from "../outline/tree.ts";
 import { Tabs } from "../tabs.tsx";
 import type { PlaceUse } from "../use-place.ts";
-import { Audit } from "./audit.tsx";
-import { Conversation } from "./conversation.tsx";
-import { Cost } from "./cost.tsx";
 import { Events } from "./events.tsx";
-import { Logs } from "./logs.tsx";
+
+const loading = <p className="p-4 text-soft">{TEXT.page.loading}</p>;
+const Logs = later(() => import("./logs.tsx"), loading);
+const Conversation = later(() => import("./conversation.tsx"), loading);
+const Audit = later(() => import("./audit.tsx"), loading);
+const Cost = later(() => import("./cost.tsx"), loading);
 
 export interface BelowProps {
   readonly answer: RunAnswer;

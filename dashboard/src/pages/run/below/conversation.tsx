@@ -14,7 +14,7 @@ type Message = Talk["messages"][number];
 const PAGE = 100;
 
 /** What an agent and its model have said to each other. Masked like every other value. */
-export function Conversation({ run }: { readonly run: string }) {
+export default function Conversation({ run }: { readonly run: string }) {
   const ask = async (reason: string, agent?: string, from = 0): Promise<Asked> => ({
     reason,
     talk: await client.readConversation({

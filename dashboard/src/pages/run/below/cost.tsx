@@ -12,7 +12,7 @@ type Report = AnswerOf<"getCost">;
 const SHOWN = 100;
 
 /** What the run has cost, by step or by model: spent, wasted on failed attempts, saved by going on. */
-export function Cost({ run }: { readonly run: string }) {
+export default function Cost({ run }: { readonly run: string }) {
   const [by, setBy] = useState<"step" | "model">("step");
   const query = useApi("getCost", { run, by });
   const { cost } = TEXT.run;

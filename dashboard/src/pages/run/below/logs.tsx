@@ -20,7 +20,7 @@ interface LogsProps {
 }
 
 /** The lines that the workflow wrote, newest first. */
-export function Logs({ run, onSelect }: LogsProps) {
+export default function Logs({ run, onSelect }: LogsProps) {
   const [level, setLevel] = useState<(typeof LEVELS)[number]>("info");
   const [limit, setLimit] = useState(PAGE);
   const { data, error } = useApi("listLogs", { run, level, limit }, { refetchMs: REFRESH_MS });

@@ -26,7 +26,7 @@ export interface InspectorProps {
 }
 
 /** Everything about one step, or a short account of a group. */
-export function Inspector(props: InspectorProps) {
+export default function Inspector(props: InspectorProps) {
   const { run, node, onClose } = props;
   const look = lookOf(node, useNow());
   return (

@@ -24,7 +24,7 @@ export interface TimelineViewProps {
 }
 
 /** When each attempt and each wait was. Only the lines in view are drawn. */
-export function TimelineView({ run, outline, tree, selected, onSelect }: TimelineViewProps) {
+export default function TimelineView({ run, outline, tree, selected, onSelect }: TimelineViewProps) {
   const [zoom, setZoom] = useState(1);
   const [isTable, setTable] = useState(false);
   const [failedOnly, setFailedOnly] = useState(false);
