@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** How this browser shows the pages. Nothing else is kept in the browser. */
+/** How this browser shows the pages. Besides, the browser keeps only whether somebody was signed in. */
 export interface Preferences {
   readonly theme: "system" | "light" | "dark";
   readonly density: "normal" | "compact";

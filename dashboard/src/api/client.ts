@@ -1,10 +1,6 @@
 import { type Client, createClient } from "holdfast/client";
-
-/** The path that the dashboard is mounted under, without a slash at the end: where its assets are. */
-export const BASE = new URL(
-  "..",
-  import.meta.env.DEV ? `${location.origin}/assets/` : import.meta.url,
-).pathname.replace(/\/$/, "");
+import { BASE } from "./base.ts";
+import { takeEarly } from "./early.ts";
 
 export type { AnswerOf, ArgsOf } from "holdfast/client";
 export { ApiError } from "holdfast/client";
@@ -24,7 +20,8 @@ export function onSignedOut(listener: () => void): void {
 
 async function send(request: Request): Promise<Response> {
   if (csrf !== null && request.method !== "GET") request.headers.set("x-holdfast-csrf", csrf);
-  const response = await fetch(request);
+  const early = request.method === "GET" ? await takeEarly(request.url, request.signal) : undefined;
+  const response = early ?? (await fetch(request));
   if (response.status === 401) isOver();
   return response;
 }

@@ -29,8 +29,13 @@ export default function RunPage() {
             <Head answer={answer} outline={outline.outline} acts={<RunActs run={actedOf(answer)} keys />} />
             <LastSteps tree={outline.tree} onSelect={(step) => place.go({ step, attempt: null })} />
             <Views use={outline} place={place} />
-            <Moments place={place} newest={answer.run.seq} isLaidOut={outline.outline !== undefined} />
-            <Below answer={answer} outline={outline.outline} place={place} />
+            {/* The steps come first: the server is asked for the rest when they are here. */}
+            {outline.outline || outline.error ? (
+              <>
+                <Moments place={place} newest={answer.run.seq} />
+                <Below answer={answer} outline={outline.outline} place={place} />
+              </>
+            ) : null}
           </>
         )}
       </Loaded>
@@ -39,24 +44,13 @@ export default function RunPage() {
 }
 
 /** The scrubber. An address may name a checkpoint by its label, or by the phase it ends. */
-function Moments({
-  place: { run, at, go },
-  newest,
-  isLaidOut,
-}: {
-  readonly place: PlaceUse;
-  readonly newest: number;
-  /** What stands above it has its height. */
-  readonly isLaidOut: boolean;
-}) {
+function Moments({ place: { run, at, go }, newest }: { readonly place: PlaceUse; readonly newest: number }) {
   const section = useRef<HTMLDivElement>(null);
   const isAsked = useRef(at !== null);
   // Whoever follows a link to a checkpoint wants to see it, below however many steps.
   useEffect(() => {
-    if (!isAsked.current || !isLaidOut) return;
-    isAsked.current = false;
-    section.current?.scrollIntoView({ block: "center" });
-  }, [isLaidOut]);
+    if (isAsked.current) section.current?.scrollIntoView({ block: "center" });
+  }, []);
   const isNamed = at !== null && !/^\d+$/.test(at);
   const { data } = useApi("getCheckpoint", { run, at: at ?? "last" }, { enabled: isNamed });
   const seq = isNamed ? (data?.seq ?? null) : at === null ? null : Number(at);
