@@ -3,6 +3,8 @@ export interface Sink {
   /** `control`: sequences for the terminal to obey first. Only cursor movements of this program belong there. */
   write(text: string, control?: string): void;
   readonly isTTY: boolean;
+  /** True when nobody reads it any more, as with `holdfast logs <run> | head -1`. What is written then goes nowhere. */
+  readonly isGone: boolean;
   readonly columns: number;
   /** Calls back when the terminal changes its size; returns a function that ends it. */
   onResize(listener: () => void): () => void;

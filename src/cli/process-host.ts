@@ -8,17 +8,31 @@ const SIGNALS: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 /** True when the command line itself ends the process. */
 let isLeaving = false;
 
-const sinkOf = (stream: NodeJS.WriteStream): Sink => ({
-  write: (text, control = "") => void stream.write(control + text),
-  isTTY: stream.isTTY === true,
-  get columns() {
-    return stream.columns ?? 110;
-  },
-  onResize(listener) {
-    stream.on("resize", listener);
-    return () => stream.off("resize", listener);
-  },
-});
+/** How a write fails when a pipe has lost its reader, or a terminal was closed. */
+const GONE = new Set(["EPIPE", "EIO", "ECONNRESET", "ERR_STREAM_DESTROYED"]);
+
+/** A reader that leaves early ends what was made for it alone, and no run. */
+function sinkOf(stream: NodeJS.WriteStream): Sink {
+  let isGone = false;
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (!GONE.has(error.code ?? "")) throw error;
+    isGone = true;
+  });
+  return {
+    write: (text, control = "") => void (isGone || stream.write(control + text)),
+    isTTY: stream.isTTY === true,
+    get isGone() {
+      return isGone;
+    },
+    get columns() {
+      return stream.columns ?? 110;
+    },
+    onResize(listener) {
+      stream.on("resize", listener);
+      return () => stream.off("resize", listener);
+    },
+  };
+}
 
 /** The real process. */
 export const processHost = (): Host => ({

@@ -24,6 +24,9 @@ export function shielded(host: Host, ascii: boolean): Host {
 const sinkFor = (sink: Sink, shown: (text: string) => string): Sink => ({
   write: (text, control = "") => sink.write(`${control}${shown(sink.isTTY ? cut(text) : text)}`),
   isTTY: sink.isTTY,
+  get isGone() {
+    return sink.isGone;
+  },
   get columns() {
     return sink.columns;
   },

@@ -57,10 +57,14 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Runs the real command from source. `on` is called once when a text appears on standard error. */
+/**
+ * Runs the real command from source. `on` is called once when a text appears on standard error. Of the stream `unread`
+ * nobody reads anything, as behind a pipe whose reader has left.
+ */
 function holdfast(
   line: string,
   on: Readonly<Record<string, (child: ChildProcess) => void>> = {},
+  unread?: "stdout" | "stderr",
 ): Promise<Ended> {
   const { PATH = "" } = process.env;
   const child = spawn(process.execPath, ["--import", TSX, MAIN, ...line.split(" ")], {
@@ -68,6 +72,7 @@ function holdfast(
     env: { PATH },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  if (unread) child[unread].destroy();
   let [stdout, stderr] = ["", ""];
   const left = new Map(Object.entries(on));
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
@@ -170,7 +175,34 @@ describe("the command as a process", () => {
     expect(stderr).toMatch(/‖ Paused at #\d+ · resume: holdfast resume p4/);
   });
 
-  it("goes on in the background with --detach", async () => {
+  it("ends quietly when whoever reads its output has left, also while it follows a run", async () => {
+    let followed: Promise<Ended> | undefined;
+    const run = holdfast("run slow.mjs --id p6", {
+      "begun second": () => {
+        followed = holdfast("logs p6 --follow", {}, "stdout");
+      },
+    });
+    while (!followed) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await followed).toMatchObject({ code: 0, stderr: "" });
+    go();
+    expect((await run).code).toBe(0);
+    for (const line of ["logs p6 --json", "list", "--help"])
+      expect(await holdfast(line, {}, "stdout"), line).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("finishes a run although nobody reads its progress any more", async () => {
+    go();
+    expect(await holdfast("run slow.mjs --id p7", {}, "stderr")).toMatchObject({
+      code: 0,
+      stdout: "first second third\n",
+    });
+    const { code } = await holdfast("run slow.mjs --id p8", {}, "stdout");
+    expect([code, (await folder.until("p8", ({ status }) => status === "completed")).stepsDone]).toEqual([
+      0, 3,
+    ]);
+  });
+
+  it("continues in the background with --detach", async () => {
     go();
     const { code, stdout } = await holdfast("run slow.mjs --id p5 --detach");
     expect([code, stdout]).toEqual([0, "p5\n"]);

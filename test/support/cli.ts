@@ -96,6 +96,7 @@ function sink({ columns }: CliOptions): Sink & { text(): string } {
     text: () => text,
     isTTY: columns !== undefined,
     columns: columns ?? 110,
+    isGone: false,
     onResize: () => () => undefined,
   };
 }

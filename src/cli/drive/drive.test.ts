@@ -30,6 +30,7 @@ function contextWith(lines: string[]): CommandContext<unknown> {
     write: (text: string) => void lines.push(text),
     isTTY: false,
     columns: 110,
+    isGone: false,
     onResize: () => () => undefined,
   };
   const host = {

@@ -6,6 +6,7 @@ import { LiveBlock } from "./live-block.ts";
 class Screen {
   columns = 40;
   readonly isTTY = true;
+  readonly isGone = false;
   lines: string[] = [""];
   #row = 0;
   #resized = (): void => undefined;
@@ -77,6 +78,7 @@ describe("the live block", () => {
       write: (text: string, control = "") => void written.push(control + text),
       isTTY: true,
       columns: 80,
+      isGone: false,
       onResize: () => () => undefined,
     };
     const block = new LiveBlock(sink);

@@ -1,12 +1,14 @@
 import type { Host } from "../host.ts";
 
-/** A pause between two checks, which Ctrl-C ends early. */
+/** A pause between two checks, which Ctrl-C ends early, and which isn't made for a reader that has gone. */
 export class Patience {
   #isOver = false;
   #wake: () => void = () => undefined;
+  readonly #host: Host;
   readonly #off: () => void;
 
   constructor(host: Host) {
+    this.#host = host;
     this.#off = host.onSignal(() => {
       this.#isOver = true;
       this.#wake();
@@ -15,6 +17,7 @@ export class Patience {
 
   /** Returns whether to continue. */
   async rest(ms: number): Promise<boolean> {
+    if (this.#host.stdout.isGone) return false;
     if (!this.#isOver)
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms);
@@ -23,7 +26,7 @@ export class Patience {
           resolve();
         };
       });
-    return !this.#isOver;
+    return !this.#isOver && !this.#host.stdout.isGone;
   }
 
   end(): void {
