@@ -6,6 +6,8 @@ import { ALL_LIMITS, type Budget } from "./types.ts";
 export interface StartOptions {
   /** Who starts it. Recorded; a gate with `fourEyes` takes no answer from them. */
   readonly actor?: string;
+  /** Why it is started. Recorded; `requireReason` doesn't ask for it. */
+  readonly reason?: string;
   /** The same id means the same run: starting it again never creates a second one. */
   readonly id?: string;
   /** The run's limits; a limit given here takes precedence over the workflow's own. */

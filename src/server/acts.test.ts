@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { createApiStage } from "../../test/support/api.ts";
 import { hangs } from "../../test/support/lab.ts";
 import { workflow } from "../index.ts";
+import { allOperations } from "./contract/operations.ts";
 
 const slow = workflow("slow", async (ctx) => {
   await ctx.step("first", () => 1);
@@ -31,6 +33,9 @@ async function atGate() {
   return stage;
 }
 
+const hasReason = (shape: unknown): boolean =>
+  shape instanceof z.ZodObject && Object.keys(shape.shape).some((name) => name === "reason");
+
 const codeOf = async (response: Response): Promise<unknown> => {
   const problem: unknown = await response.json();
   return typeof problem === "object" && problem !== null && "code" in problem ? problem.code : undefined;
@@ -54,6 +59,25 @@ describe("acts through the API", () => {
     });
     expect(await lab.drive(engine.result("r"))).toBe("yes");
     await expect(client.answerGate(answer)).rejects.toMatchObject({ code: "HF-1014", status: 409 });
+  });
+
+  it("takes a reason for everything that changes something, a start included (S1-31, S1-55)", async () => {
+    const { client, engine } = createApiStage([slow]);
+    await client.startRun({ workflow: "slow", id: "r", reason: "the nightly one failed" });
+    const [created] = (await engine.reports.trail("r")).lines;
+    expect(created).toMatchObject({ kind: "run_created", reason: "the nightly one failed" });
+    // Plans and previews change nothing; a view is what somebody likes to see.
+    const without = [
+      "planResume",
+      "planFork",
+      "previewRetention",
+      "previewSchedule",
+      "verifyStore",
+      "verifyAudit",
+    ];
+    const changes = allOperations.filter(({ id, method }) => method !== "GET" && !without.includes(id));
+    const silent = changes.filter(({ body, query }) => !hasReason(body) && !hasReason(query));
+    expect(silent.map(({ id }) => id)).toEqual(["putView", "deleteView"]);
   });
 
   it("resumes with the plan that was seen, and refuses another one (S1-31)", async () => {

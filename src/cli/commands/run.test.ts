@@ -27,6 +27,11 @@ describe("holdfast run", () => {
     });
   });
 
+  it("records who started the run, and why", async () => {
+    await folder.run("run flows.mjs#greet -i name=Ada --id one --as maria --reason ticket-7");
+    expect((await folder.run("logs one")).stdout).toMatch(/ created \(greet 1\) by maria: ticket-7$/m);
+  });
+
   it("leaves its name to the run when the run is forked", async () => {
     await folder.run("run flows.mjs#greet -i name=Ada --id one --name first");
     expect((await folder.run("fork first@last --name two --yes")).code).toBe(0);

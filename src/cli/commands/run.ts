@@ -177,7 +177,7 @@ async function start(context: Given, { code, input, isGiven, origin }: Start): P
     : await engineFor(context, { store, code, runId, act, breakAt });
   const { id } = await engine.start(workflow, input ?? {}, {
     id: runId,
-    actor: act.actor,
+    ...act,
     config: { [ORIGIN_KEY]: origin },
     ...tagsOf(context, await store.now()),
     ...(budgetUsd === undefined ? {} : { budget: { costUsd: budgetUsd } }),

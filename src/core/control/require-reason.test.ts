@@ -35,4 +35,28 @@ describe("an engine that requires a reason", () => {
     await lab.drive(engine.settled("r"));
     expect(await lab.drive(engine.pause("r"))).toMatchObject({ status: "paused" });
   });
+
+  it("records why a run was started, and asks for no reason there (S1-55)", async () => {
+    const lab = createLab();
+    const engine = lab.engine([flow], { requireReason: true });
+    await lab.drive(engine.start(flow, undefined, { id: "r", ...WHO }));
+    await lab.drive(engine.start(flow, undefined, { id: "bare" }));
+    const [created] = (await engine.reports.trail("r")).lines;
+    expect(created).toMatchObject({ kind: "run_created", ...WHO });
+    expect((await engine.reports.trail("bare")).lines[0]?.reason ?? null).toBe(null);
+    await expect(engine.start(flow, undefined, { reason: "x".repeat(4_001) })).rejects.toMatchObject({
+      code: "HF-1003",
+    });
+  });
+
+  it("records why a debounced start came again", async () => {
+    const lab = createLab();
+    const engine = lab.engine([flow]);
+    const start = (reason: string) =>
+      lab.drive(engine.start(flow, undefined, { key: "k", debounceMs: 60_000, reason }));
+    await start("first");
+    const { id } = await start("second");
+    const { lines } = await engine.reports.trail(id);
+    expect(lines.flatMap(({ reason }) => reason ?? [])).toEqual(["first", "second"]);
+  });
 });

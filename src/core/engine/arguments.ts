@@ -37,6 +37,7 @@ const ACT = { actor: true, reason: true, id: true, seen: true } as const;
 const VERBS = {
   start: keysOf<StartOptions>({
     actor: true,
+    reason: true,
     id: true,
     budget: true,
     config: true,

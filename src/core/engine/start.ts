@@ -198,10 +198,13 @@ export class Starter {
     return isNew || (store.capabilities.readsAtOnce === true && (await store.read(id)) === null);
   }
 
-  /** The run and the trace that it belongs to. */
-  #above(parent: Parent | null, { traceparent }: Given): Pick<EventMeta["run_created"], "parent" | "trace"> {
+  /** The run and the trace that it belongs to, and why it was started. */
+  #above(
+    parent: Parent | null,
+    { traceparent, reason }: Given,
+  ): Pick<EventMeta["run_created"], "parent" | "trace" | "reason"> {
     const trace = traceparent ?? this.#deps.parts.observer?.traceparent?.(parent);
-    return { ...(parent ? { parent } : {}), ...defined({ trace }) };
+    return { ...(parent ? { parent } : {}), ...defined({ trace, reason }) };
   }
 
   #write(identity: NewRun, plan: ActPlan, alone: AloneOptions | undefined): Promise<Acted | InTheWay | null> {

@@ -27,6 +27,7 @@ export interface EventMeta {
     store?: string;
     /** The trace context (W3C `traceparent`) of whoever started it. */
     trace?: string;
+    reason?: string;
     parent?: Parent;
     origin?: Origin;
   };

@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import { HoldfastError } from "../errors.ts";
 import type { Acted } from "../journal/acts.ts";
 import type { EventDraft } from "../journal/events.ts";
@@ -46,7 +47,12 @@ function move(
 ): Promise<Acted> {
   const encoded = values.encode("input", input);
   const more = givenEvents(values, given);
-  const edited: EventDraft = { kind: "value_edited", step: "", meta: { what: "input" }, data: encoded.data };
+  const edited: EventDraft = {
+    kind: "value_edited",
+    step: "",
+    meta: { what: "input", ...defined({ reason: given.reason }) },
+    data: encoded.data,
+  };
   return acts.act(id, (row) => {
     const [wait] = row.waiting;
     if (!isUnbegun(row) || !wait) return null;

@@ -17,6 +17,8 @@ export interface Given {
   readonly config: Readonly<Record<string, unknown>> | undefined;
   /** Who starts it, if anybody says so. */
   readonly actor?: string | undefined;
+  /** Why, if anybody says so. */
+  readonly reason?: string | undefined;
   readonly tags: RunTags;
   /** When it begins; `undefined`: at once. */
   readonly startAt?: number | undefined;
@@ -39,19 +41,20 @@ export interface AloneOptions extends Alone {
 export function givenAtStart(workflow: Workflow, input: unknown, asked: StartOptions): Given {
   const { budget: own } = workflow;
   const options = { ...defaultsOf(workflow, input, asked), ...defined(asked) };
-  const { budget: limits, config, startAt, actor, traceparent } = options;
+  const { budget: limits, config, startAt, actor, reason, traceparent } = options;
   if (traceparent !== undefined && !isTraceparent(traceparent))
     throw badOption(
       "traceparent",
       "it must have the form of W3C Trace Context: 00-<trace id>-<span id>-<flags>",
     );
-  checkAct(defined({ actor }));
+  checkAct(defined({ actor, reason }));
   if (config !== undefined) checkObject("config", config);
   const given = checkBudget(limits);
   return {
     budget: own || given ? { ...own, ...given } : undefined,
     config,
     actor,
+    reason,
     tags: checkTags(options),
     startAt: checkStartAt(startAt),
     alone: checkAlone(options),

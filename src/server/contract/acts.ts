@@ -32,6 +32,7 @@ export const actOperations = {
     about: "list",
     verb: { library: "engine.start", cli: "run" },
     body: z.strictObject({
+      ...why,
       workflow: workflowName,
       input: value.exactOptional(),
       id: runId.exactOptional(),
@@ -227,6 +228,7 @@ export const actOperations = {
     permission: "admin",
     verb: { library: "engine.transfer.importRuns", cli: "import" },
     body: z.strictObject({
+      ...why,
       bundle: z.string().meta({ description: "The bundle, as export gives it" }),
       onConflict: z.enum(["refuse", "skip", "update"]).exactOptional(),
     }),

@@ -30,13 +30,13 @@ function traceOf({ headers }: Request): string | undefined {
 
 export const actRoutes: Handlers<keyof typeof actOperations> = {
   async startRun(call) {
-    const { workflow, input, id = call.act.id, ...options } = call.body;
+    const { workflow, input, id = call.act.id, reason: _, ...options } = call.body;
     const { labels, queue, singleton, debounceMs } = options;
     const isAlone = singleton !== undefined || debounceMs !== undefined;
     checkStart(call, { workflow, ...defined({ labels, queue }) }, isAlone);
     const run = await call.engine.startNamed(workflow, input, {
       ...options,
-      actor: call.act.actor,
+      ...whoAndWhy(call),
       ...defined({ id, traceparent: traceOf(call.request) }),
     });
     return now(call, run.id);
