@@ -14,6 +14,11 @@ describe("the generated pages of the documentation", () => {
     expect(stale.map(([file]) => file)).toEqual([]);
   });
 
+  it("show nothing that only the package itself may call", async () => {
+    const shown = [...(await generatedPages())].filter(([, text]) => text.includes("@internal"));
+    expect(shown.map(([file]) => file)).toEqual([]);
+  });
+
   it("have a page for each error code", async () => {
     const { default: route } = (await import(
       new URL("../docs/errors/[code].paths.mjs", import.meta.url).href

@@ -121,6 +121,8 @@ function classText(module: Module, node: Class): string {
     const body = value && "body" in value && value.body ? value.body : undefined;
     const end = body ? body.start : value && member.type === "PropertyDefinition" ? value.start : member.end;
     const doc = docBefore(module, member.start);
+    // The declarations of the package don't have it either.
+    if (/@internal\b/.test(doc)) return [];
     const head = text
       .slice(member.start, end)
       .trim()

@@ -182,7 +182,7 @@ export const actOperations = {
   planFork: declare("planFork", {
     summary: "What a fork would do about the calls that this run has made since. Changes nothing.",
     permission: "runs:read",
-    verb: { library: "engine.previewFork", cli: "fork --plan" },
+    verb: { library: "engine.previewFork", cli: "fork --dry-run" },
     body: z.strictObject({
       at: at.exactOptional(),
       set: edits.exactOptional(),

@@ -186,7 +186,7 @@ export const storeOperations = {
   checkMigrations: declare("checkMigrations", {
     summary: "What the code of this server means for stored runs of other versions. Changes nothing.",
     ...read,
-    verb: { library: "engine.migrations.check", cli: "migrate --check" },
+    verb: { library: "engine.migrations.check", cli: "migrate --plan" },
     query: z.strictObject({ workflow: workflowName.exactOptional() }),
     answer: migrationReport,
   }),
