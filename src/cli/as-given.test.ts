@@ -7,11 +7,9 @@ describe("an option that is not valid (C9)", () => {
   it("is named by the flag that gave it", async () => {
     const folder = cliFolder();
     const store = await folder.run("list --store nope:/x");
-    expect([store.code, store.stderr]).toEqual([2, expect.stringContaining("Option --store is not valid:")]);
+    expect([store.code, store.stderr]).toEqual([2, expect.stringContaining("Invalid --store:")]);
     const since = await folder.run("report effects --since 2099-01-01");
-    expect(since.stderr).toContain(
-      "Option --since is not valid: it must be a time before the end of the period",
-    );
+    expect(since.stderr).toContain("Invalid --since: it must be a time before the end of the period");
     folder.remove();
   });
 

@@ -69,7 +69,7 @@ describe("checks of options", () => {
     });
     expect(refusal(() => checkKeys({ mode: 1 }, ["status", "labels"]))).toEqual({
       option: "mode",
-      problem: "there is no such option; known are labels, status",
+      problem: "there is no such option; there are labels, status",
     });
     expect(refusal(() => checkKeys({ status: 1 }, ["status"]))).toEqual({ passed: undefined });
   });

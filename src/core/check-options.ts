@@ -67,7 +67,7 @@ export const isRecord = (value: unknown): value is Readonly<Record<string, unkno
 
 /** `what` says what the object is made of. */
 export function checkObject(option: string, value: unknown, what = "an object"): asserts value is object {
-  if (!isRecord(value)) throw badOption(option, `it must be ${what}`);
+  if (!isRecord(value)) throw badOption(option, `${option === "options" ? "they" : "it"} must be ${what}`);
 }
 
 type Part = "list" | "object" | "text" | "number";
@@ -98,6 +98,6 @@ export function checkKeys(given: unknown, known: readonly string[], within?: str
   if (wrong === undefined) return;
   const shown = wrong.slice(0, 80);
   const meant = didYouMean(wrong, known, " (did you mean ", "?)");
-  const problem = `there is no such ${noun}${meant || `; known are ${[...known].sort().join(", ")}`}`;
+  const problem = `there is no such ${noun}${meant || `; there are ${[...known].sort().join(", ")}`}`;
   throw badOption(within === undefined ? shown : `${within}.${shown}`, problem);
 }

@@ -124,8 +124,8 @@ describe("content checks", () => {
       { name: "a", action: "allow", find: () => undefined },
       { name: "a", action: "park" },
     ];
-    for (const rule of wrong) expect(() => contentChecks(rule as ContentRule)).toThrow("is not valid");
-    for (const maxChars of [0, -1, Number.NaN]) expect(() => sizeCheck({ maxChars })).toThrow("is not valid");
+    for (const rule of wrong) expect(() => contentChecks(rule as ContentRule)).toThrow("Invalid ");
+    for (const maxChars of [0, -1, Number.NaN]) expect(() => sizeCheck({ maxChars })).toThrow("Invalid ");
   });
 
   it("hold back poisoned text that is restored or injected, on record, and let the run go on without it", async () => {

@@ -166,7 +166,7 @@ describe("a store's URL", () => {
     expect(error).toMatchObject({ code: "HF-1003" });
     expect(error.message).toContain("there is no store postgress:");
     expect(error.message).toContain(
-      "known are sqlite:, memory:, postgres:, postgresql:, pglite:, redis:, rediss:, file:, dynamodb:, tiered:",
+      "there are sqlite:, memory:, postgres:, postgresql:, pglite:, redis:, rediss:, file:, dynamodb:, tiered:",
     );
     expect(error.message).toContain("did you mean postgres:");
     expect((await failure("sqlit:./x")).message).toContain("did you mean sqlite:");

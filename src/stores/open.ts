@@ -88,7 +88,7 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
   if (Object.hasOwn(OPENERS, name)) return (OPENERS[name] as Opener)(url, logger);
   // Names only the scheme: the rest may contain a password.
   const meant = didYouMean(name, known, "; did you mean ", ":");
-  throw invalid(`there is no store ${scheme.slice(0, 40)}:; known are ${listed(known)}${meant}`);
+  throw invalid(`there is no store ${scheme.slice(0, 40)}:; there are ${listed(known)}${meant}`);
 }
 
 /** The path after the scheme: as it is, or with three slashes as in a URL. */

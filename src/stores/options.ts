@@ -5,7 +5,7 @@ import { didYouMean } from "../core/nearest.ts";
 export function checkOptions(open: string, given: unknown, known: readonly string[]): void {
   const example = `${open}({ ${known[0]}: … })`;
   if (typeof given !== "object" || given === null)
-    throw badOption("options", `it must be an object, as in ${example}`);
+    throw badOption("options", `they must be an object, as in ${example}`);
   for (const key of Object.keys(given)) {
     if (known.includes(key)) continue;
     const problem = `${open} has no such option${didYouMean(key, known, "; did you mean ") || "."} It knows ${known.join(", ")}`;

@@ -31,7 +31,7 @@ describe("the front of the engine", () => {
     expect(refused(() => workflow("x", body as never, { version: "2" } as never))).toContain(
       "workflow(name, options, body)",
     );
-    expect(refused(() => workflow("x", undefined as never))).toContain("body is not valid");
+    expect(refused(() => workflow("x", undefined as never))).toContain("Invalid body");
     expect(refused(() => createLab().engine([hello, workflow("hello", body)]))).toContain(
       "two of them are named hello",
     );

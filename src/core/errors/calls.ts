@@ -15,10 +15,10 @@ export const callErrors = entries({
     fix: "Choose another id.",
   },
   "HF-1003": {
-    what: "Option {option} is not valid: {problem}.",
+    what: "Invalid {option}: {problem}.",
     why: "Options and arguments are checked before anything is done with them.",
     safe: UNCHANGED,
-    fix: "Correct the option.",
+    fix: "Correct the option or argument.",
   },
   "HF-1004": {
     what: "{id} is not a valid id.",

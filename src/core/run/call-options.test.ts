@@ -52,7 +52,7 @@ describe("ctx refuses a mistake before anything is called", () => {
     [
       "a gate without choices",
       (ctx) => (ctx.gate as (name: string) => unknown)("ok?"),
-      'options: it must be an object with the gate\'s choices: { choices: ["approve", "reject"] }',
+      'options: they must be an object with the gate\'s choices: { choices: ["approve", "reject"] }',
     ],
     ["options of a group", (ctx) => ctx.each("e", [1], noCalls, never({ concurency: 2 })), /^concurency: /],
     [

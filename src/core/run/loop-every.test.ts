@@ -244,7 +244,7 @@ describe("a loop that saves every few iterations", () => {
       const flow = workflow("flow", (ctx) => ctx.loop("turn", {}, (_, turn) => turn.done(), { every }));
       const engine = lab.engine([flow]);
       const { id } = await lab.drive(engine.start(flow, undefined));
-      await expect(lab.drive(engine.result(id))).rejects.toThrow("Option every is not valid");
+      await expect(lab.drive(engine.result(id))).rejects.toThrow("Invalid every");
     }
   });
 });

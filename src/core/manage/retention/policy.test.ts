@@ -91,7 +91,7 @@ describe("a retention policy", () => {
     };
     for (const [key, meant] of Object.entries(names)) {
       const message = refused({ [key]: 1 });
-      expect(message).toContain(`Option ${key} `);
+      expect(message).toContain(`Invalid ${key}: `);
       expect(message).toContain(`did you mean ${meant}`);
     }
   });

@@ -210,7 +210,7 @@ function presetOf(name: string | undefined): Rules {
   if (names.includes(name)) return PRESETS[name as RetentionPreset];
   throw badOption(
     "preset",
-    `there is no preset ${shown(name)}; known are ${names.join(", ")}${didYouMean(name, names, "; did you mean ")}`,
+    `there is no preset ${shown(name)}; there are ${names.join(", ")}${didYouMean(name, names, "; did you mean ")}`,
   );
 }
 
