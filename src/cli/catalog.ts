@@ -4,7 +4,7 @@ import type { Listed } from "./command.ts";
 export const catalog: readonly Listed[] = [
   {
     name: "init",
-    summary: "Create a first workflow and a configuration, in a new or an existing project",
+    summary: "Create a first workflow and its crash test, in a new or an existing project",
     load: async () => (await import("./commands/init.ts")).command,
   },
   {
@@ -200,7 +200,7 @@ export const catalog: readonly Listed[] = [
   },
   {
     name: "serve",
-    summary: "Serve the management API, and advance runs of the given files",
+    summary: "Serve the dashboard and the management API, and advance runs of the given files",
     load: async () => (await import("./commands/serve.ts")).command,
   },
   {

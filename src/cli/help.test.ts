@@ -9,6 +9,12 @@ afterAll(() => folder.remove());
 const words = (text: string): string[] => text.split(/\s+/).filter((word) => word !== "");
 
 describe("help on a terminal", () => {
+  it("says the same of a command in the list and on its own page", async () => {
+    const loaded = catalog.map(async (listed) => [listed.summary, (await listed.load()).summary] as const);
+    const differ = (await Promise.all(loaded)).filter(([a, b]) => !a.startsWith(b) && !b.startsWith(a));
+    expect(differ).toEqual([]);
+  });
+
   it.each([40, 60, 80, 120])("fits into %i columns, and nothing of it is lost", async (columns) => {
     for (const line of ["--help", ...catalog.map(({ name }) => `${name} --help`)]) {
       const { stdout } = await folder.run(line, { columns });

@@ -73,10 +73,10 @@ describe("bad input", () => {
     const post = (path: string, body: object) =>
       ask("POST", path, { body: JSON.stringify(body), headers: { "content-type": "application/json" } });
     expect((await ask("GET", "/v1/runs?statsu=failed")).text).toContain(
-      "The request is not valid: unknown statsu (did you mean status?).",
+      "The request is not valid: it takes no statsu (did you mean status?).",
     );
     expect((await post("/v1/runs", { worklfow: "quick" })).text).toContain(
-      "workflow is missing; unknown worklfow (did you mean workflow?)",
+      "workflow is missing; it takes no worklfow (did you mean workflow?)",
     );
   });
 

@@ -26,7 +26,7 @@ function inWords(issue: z.core.$ZodIssue, shape: z.ZodType): string {
     const [name = "", ...others] = names;
     const known = place === "" && shape instanceof z.ZodObject ? Object.keys(shape.shape) : [];
     const meant = others.length === 0 ? didYouMean(name, known, " (did you mean ", "?)") : "";
-    return `${place === "" ? "" : `${place}: `}unknown ${names.join(", ")}${meant}`;
+    return `${place === "" ? "it" : place} takes no ${names.join(", ")}${meant}`;
   }
   if (place !== "" && issue.message.endsWith("received undefined")) return `${place} is missing`;
   return place === "" ? issue.message : `${place}: ${issue.message}`;

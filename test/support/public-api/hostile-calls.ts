@@ -106,15 +106,16 @@ function calling(target: Target, at: number, spoilt: unknown, isWrong: boolean, 
   };
 }
 
-/** Long enough for a refusal; what is still at work then has accepted the call. */
+/** Long enough for a refusal; what is still at work then has accepted the call. One that must be refused gets more. */
 const PATIENCE_MS = 400;
+const LONG_PATIENCE_MS = 10_000;
 
 export async function outcomeOf({ run, isWrong }: HostileCall): Promise<Outcome> {
   try {
     const late = Symbol("late");
     const result = await Promise.race([
       (async () => run())(),
-      new Promise((resolve) => setTimeout(resolve, PATIENCE_MS, late).unref()),
+      new Promise((resolve) => setTimeout(resolve, isWrong ? LONG_PATIENCE_MS : PATIENCE_MS, late).unref()),
     ]);
     await close(result);
     return isWrong ? "was taken" : "fine";
