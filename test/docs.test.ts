@@ -109,10 +109,13 @@ describe("the documentation", () => {
 
   it("reads like plain English, and so do errors and the command line", () => {
     const texts = [readme, ...pages].map((page) => ({ file: page.file, text: proseOf(page) }));
-    const code = sources(join(ROOT, "src/cli")).map((file) => ({
-      file: file.slice(ROOT.length + 1),
-      text: readFileSync(file, "utf8").replace(/^\s*(?:\/\/|\/?\*).*$/gm, ""),
-    }));
+    const told = ["src/cli", "src/core/errors", "src/server/contract", "dashboard/src/text", "scripts/docs"];
+    const code = told
+      .flatMap((folder) => sources(join(ROOT, folder)))
+      .map((file) => ({
+        file: file.slice(ROOT.length + 1),
+        text: readFileSync(file, "utf8").replace(/^\s*(?:\/\/|\/?\*).*$|z\.enum\(.*$/gm, ""),
+      }));
     const found = [...texts, ...code].flatMap(({ file, text }) =>
       awkward(text).map((phrase) => `${file}: ${phrase}`),
     );

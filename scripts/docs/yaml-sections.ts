@@ -2,7 +2,7 @@ import type { Section } from "./yaml-section.ts";
 import { STARTS } from "./yaml-starts.ts";
 
 const STEP = {
-  name: "its name, by which routes, templates and commands find it",
+  name: "the name that routes, templates and commands use",
   checkpoint: "mark a checkpoint when it ends: `true` for one under its name, or a label. Holdfast's own key",
   description: "for people who read the file or look at a run",
   input:
@@ -224,8 +224,8 @@ export const SECTIONS: readonly Section[] = [
       "agents[agent]": {
         ...STEP,
         type: "`agent`, or left out",
-        provider: "another provider than the runtime's",
-        model: "another model than the runtime's",
+        provider: "a provider other than the runtime's",
+        model: "a model other than the runtime's",
         tools: "names of tools, of `server__tool`, or of a whole server; `[]` for none",
         system_prompt: "the system text",
         prompt: "what it is asked; `!file` reads it from a file",

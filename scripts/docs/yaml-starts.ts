@@ -44,7 +44,7 @@ export const STARTS: readonly Section[] = [
           "from -100 to 100; of the runs that are due, those with a higher one are taken first. Default 0",
         singleton:
           "while a run of the key hasn't ended, a start is joined to it (`join`) or refused (`refuse`)",
-        debounce: "begins when there was no other start of the key for so long; the last input counts",
+        debounce: "begins once this long has passed without another start of the key; the last input counts",
       },
     },
   },

@@ -18,7 +18,7 @@ describe("an option that is not valid (C9)", () => {
     expect(asGiven(given, ["list"])).toMatchObject({
       code: "HF-1060",
       message: "The setting store is not valid: there is no store nope:.",
-      fix: "holdfast config show tells where each setting comes from.",
+      fix: "holdfast config show says where each setting comes from.",
     });
   });
 });

@@ -25,7 +25,7 @@ export interface StreamOptions {
   readonly lastEventId?: string;
   /** How long it waits before it connects again; twice as long after each failure, up to 15 s. Default 500 ms. */
   readonly retryMs?: number;
-  /** A connection that is silent for so long is taken for dead: the server sends a sign of life every 15 s. Default 45 s. */
+  /** A connection that is silent for this long counts as dead: the server sends a sign of life every 15 s. Default 45 s. */
   readonly silenceMs?: number;
 }
 

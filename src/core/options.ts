@@ -34,7 +34,7 @@ export interface StartOptions {
    */
   readonly singleton?: "join" | "refuse";
   /**
-   * Begins only when there has been no other start with this `key` for so long. Each of them postpones the run that
+   * Begins once this long has passed without another start of the `key`. Each start postpones the run that
    * hasn't begun, gives it its input, config and budget, and returns it. At most a day.
    */
   readonly debounceMs?: number;

@@ -70,7 +70,7 @@ export interface ExecuteOptions {
 export interface ResumeFromCheckpointOptions {
   /** Goes on with this DAG. Each difference from the saved one is warned about; finished tasks stay finished. */
   readonly dag?: DAGStructure;
-  /** `fork` makes a new run, also from the newest checkpoint. Default: only if the workflow has gone on since. */
+  /** `fork` makes a new run, even from the newest checkpoint. Default: only if the workflow has gone on since. */
   readonly as?: "fork";
   readonly actor?: string;
   readonly reason?: string;

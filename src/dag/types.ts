@@ -95,7 +95,7 @@ export interface ExecutionConfig {
    */
   readonly onTaskFailure?: "stop" | "continue";
   /**
-   * `stop` (the default): nothing of the next layer starts before the checkpoint is durable. `continue`: a failed save
+   * `stop` (the default): no task of the next layer starts before the checkpoint is durable. `continue`: a failed save
    * is logged and announced, and the workflow goes on with `repeatable` tasks.
    */
   readonly onCheckpointFailure?: "stop" | "continue";

@@ -36,7 +36,7 @@ export function parseInputs(
     throw refused(
       unknown,
       "there is no input of this name",
-      didYouMean(unknown, known, "Did you mean ") || `Known are ${known.join(", ")}.`,
+      didYouMean(unknown, known, "Did you mean ") || `The inputs are ${known.join(", ")}.`,
     );
   if (known.length === 0) return { ...given };
   return Object.fromEntries(

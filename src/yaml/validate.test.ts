@@ -192,7 +192,7 @@ describe("what a workflow file says", () => {
       ", checkpoint: { enabled: false }",
     );
     expect(await problemsOf(text)).toEqual([
-      "w.yaml:1:52: warning: Runs are not saved: after a crash nothing of them is left.",
+      "w.yaml:1:52: warning: Runs are not saved: after a crash, they are gone.",
       "w.yaml:3:7: warning: From a no way leads to $end: only max_iterations (10) ends it.",
       "w.yaml:3:61: warning: max is asked for as high: providers are asked for low, medium or high.",
       "w.yaml:3:76: warning: working_dir is where MCP servers are started, and there are none.",

@@ -236,6 +236,6 @@ function checkSettings(file: WorkflowFile, problems: Problems): void {
   if (!checkpointSettings(file).saving)
     problems.warning(
       checkpoint.enabled === false ? ["workflow", "checkpoint", "enabled"] : ["checkpoint_config", "enabled"],
-      "Runs are not saved: after a crash nothing of them is left.",
+      "Runs are not saved: after a crash, they are gone.",
     );
 }

@@ -26,6 +26,14 @@ const PHRASES = [
   /\bout there\b/,
   /\bby chance follows\b/,
   /\bof a name\b/,
+  /\bnothing of (?:the|it|them|its)\b/,
+  /\b(?:another|other) (?:[a-z]+ ){1,3}than\b/,
+  /\b(?:others|something else) than\b/,
+  /\b(?:is|are|was|were) told of\b/,
+  /\bfor so long\b/,
+  /[,;] also (?:where|when|those|of|while|after|from)\b/,
+  /\b(?:left|available|known) are\b/,
+  /\btells (?:n of|of others|what came)\b/,
 ].map((phrase) => new RegExp(phrase, "gi"));
 
 /** The awkward phrases in a text, each with a few words around it. */

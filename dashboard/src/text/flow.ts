@@ -18,7 +18,7 @@ export const FLOW = {
   },
 
   schedules: {
-    lead: "Runs that start at set times. Each tick starts one run, also after a crash.",
+    lead: "Runs that start at set times. Each tick starts one run, even after a crash.",
     create: "New schedule",
     columns: {
       name: "Schedule",

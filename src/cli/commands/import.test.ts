@@ -50,7 +50,7 @@ describe("import", () => {
     const trace = join(there.path, "trace.txt");
     const taken = await there.run(["import", bundle]);
     expect(taken.stdout).toContain("loads        flow.mjs");
-    expect(taken.stdout).toContain("nothing of it runs until you accept it");
+    expect(taken.stdout).toContain("none of it runs until you accept it");
     for (const command of ["resume r", "resume --all", "retry r", "cancel r --compensate", "show r", "list"])
       await there.run(command);
     expect(existsSync(trace)).toBe(false);

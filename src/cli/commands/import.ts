@@ -74,6 +74,6 @@ function reviewText({ review }: ImportReport, isTrustGiven: boolean): string[] {
     ? "The bundle isn't signed with a key that you trust"
     : "The bundle isn't signed, or its key is unknown here";
   return [
-    `${why}: nothing of it runs until you accept it. ${review.map((id) => `holdfast accept ${id}`).join("; ")}`,
+    `${why}: none of it runs until you accept it. ${review.map((id) => `holdfast accept ${id}`).join("; ")}`,
   ];
 }

@@ -53,7 +53,7 @@ const options = {
   },
   debounceMs: {
     flag: "--debounce <span>",
-    summary: "Begin when there was no other start with --key for so long",
+    summary: "Begin once this long has passed without another start of --key",
     parse: readSpan,
   },
   detach: { flag: "--detach", summary: "Keep running in the background" },

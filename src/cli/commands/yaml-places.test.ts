@@ -120,7 +120,7 @@ describe("checkpoint settings of a workflow file (Y8)", () => {
     folder.write("off.yaml", flow("off", "{ enabled: false }"));
     const { code, stdout, stderr } = await folder.run("run off.yaml --id gone");
     expect(code).toBe(1);
-    expect(stderr).toContain("Nothing of it is saved (enabled: false)");
+    expect(stderr).toContain("None of it is saved (enabled: false)");
     expect(stdout + stderr).not.toMatch(/resume gone|checkpoint #|gate answer|saved \(checkpoint/);
     const failing = flow("off", "{ enabled: false }", 'value: "{{ nothing.here }}"').replace(
       'type: human_gate\n    prompt: Go on?\n    options: [{ label: "Yes", value: go, route: last }]',

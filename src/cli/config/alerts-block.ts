@@ -48,6 +48,6 @@ export const alertsBlock = z
       .optional()
       .describe("Newest runs verified every hour; default 200"),
   })
-  .describe("Who is told of failed, stalled and waiting runs, and how");
+  .describe("Who hears about failed, stalled and waiting runs, and how");
 
 export type AlertsBlock = z.infer<typeof alertsBlock>;

@@ -130,7 +130,7 @@ describe("checkpoint_config, recovery_config and performance_config", () => {
     folder.write("holdfast.config.yaml", "checkpoint_config: { enabled: false }\n");
     folder.write("flow.yaml", FLOW);
     const { code, stderr } = await folder.run("run flow.yaml");
-    expect([code, stderr]).toEqual([1, expect.stringContaining("Nothing of it is saved (enabled: false)")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("None of it is saved (enabled: false)")]);
     expect(existsSync(join(folder.path, "outputs"))).toBe(false);
   });
 

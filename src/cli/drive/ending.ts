@@ -60,7 +60,7 @@ async function lost(context: CommandContext<unknown>, engine: Engine, driven: Dr
       code: known?.code ?? what.code,
       message: what.message,
       why: what.why,
-      safe: `Nothing of it is saved (${context.unsaved}), so it can't be resumed.`,
+      safe: `None of it is saved (${context.unsaved}), so it can't be resumed.`,
       fix: ["Run it again. With enabled: true, a run is saved and can be resumed."],
       docs: `holdfast explain ${(known?.code ?? what.code).slice(3)}`,
     },

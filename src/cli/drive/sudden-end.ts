@@ -15,7 +15,7 @@ export function tellSuddenEnd(
   const fix =
     context.unsaved === undefined
       ? context.cli(`resume ${run}`)
-      : `Run it again. Nothing of it is saved (${context.unsaved}).`;
+      : `Run it again. None of it is saved (${context.unsaved}).`;
   return context.host.onSuddenEnd((end) => {
     endDisplay();
     const told =

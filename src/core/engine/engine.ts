@@ -365,7 +365,7 @@ export class Engine {
     return cancelFamily(this.#linked, runId, act);
   }
 
-  /** Deletes an ended run and those it started: nothing of them is left, and the id is free; see {@link DeleteOptions}. */
+  /** Deletes an ended run and those it started. None of them is left, and the id is free; see {@link DeleteOptions}. */
   async delete(runId: string, options: DeleteOptions = {}): Promise<DeleteReport> {
     return (await verbs()).deleteRun(this.#parts, runId, options);
   }

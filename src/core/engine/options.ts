@@ -95,7 +95,7 @@ export interface EngineOptions {
   /** Provides secrets to `ctx.secret`, such as `envSecrets()`. They are kept out of everything stored and logged. */
   readonly secrets?: SecretProvider;
   /**
-   * Who is told of failed, stalled and waiting runs, missed service levels and an absent store. A process that advances
+   * Who hears about failed, stalled and waiting runs, missed service levels and an absent store. A process that advances
    * runs then looks for causes; without it, call `engine.alerts.watch()`. See {@link AlertOptions}.
    */
   readonly alerts?: AlertOptions;

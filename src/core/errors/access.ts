@@ -106,7 +106,7 @@ export const accessErrors = entries({
   },
   "HF-6067": {
     what: "{what} was changed by somebody else at the same time.",
-    why: "Each try found another version than the one it had read.",
+    why: "Each try found a version other than the one it had read.",
     safe: UNCHANGED,
     fix: "Try again.",
   },

@@ -18,7 +18,7 @@ export const auditErrors = entries({
     what: "The signature isn't valid: {problem}.",
     why: "A signed text counts only if a key that you trust has signed exactly these bytes.",
     safe: UNCHANGED,
-    fix: "Ask its author for the text and the public key again, through another channel than the text.",
+    fix: "Ask its author for the text and the public key again, through a channel other than the one the text came by.",
   },
   "HF-3203": {
     what: "There is no audit key.",

@@ -66,7 +66,7 @@ export const callErrors = entries({
     what: "Step {step} of run {run} isn't in doubt.",
     why: "Its outcome is known, or somebody has already resolved it.",
     safe: UNCHANGED,
-    fix: "holdfast show {run} tells what the run waits for.",
+    fix: "holdfast show {run} shows what the run waits for.",
   },
   "HF-1012": {
     what: "Step {step} can't be run again before {after}.",
@@ -234,6 +234,6 @@ export const callErrors = entries({
     what: "The setting {option} is not valid: {problem}.",
     why: "It comes from the configuration, the environment or the workflow's code, not from this command.",
     safe: UNCHANGED,
-    fix: "holdfast config show tells where each setting comes from.",
+    fix: "holdfast config show says where each setting comes from.",
   },
 });

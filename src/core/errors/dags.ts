@@ -1,6 +1,6 @@
 import { entries, SAVED, UNCHANGED } from "./entry.ts";
 
-const NOT_RUN = "Nothing of the DAG was run.";
+const NOT_RUN = "None of the DAG was run.";
 
 /** 455x: DAGs, their commands and their checkpoints. */
 export const dagErrors = entries({

@@ -46,13 +46,13 @@ export const fileErrors = entries({
   },
   "HF-4008": {
     what: "{place} asks for the provider {provider}, which isn't available.",
-    why: "Available are: {given}.",
+    why: "Available: {given}.",
     safe: "Nothing was run.",
     fix: "Change the provider there to one of these, or add {provider} under providers, in the configuration or in loadWorkflow.",
   },
   "HF-4009": {
     what: "{step} asks for the tool {tool}, which isn't available.",
-    why: "Available are: {given}.",
+    why: "Available: {given}.",
     safe: SAVED,
     fix: "Pass it in tools, or pass mcp to connect the file's servers. Then resume the run.",
   },
@@ -119,7 +119,7 @@ export const fileErrors = entries({
   "HF-4032": {
     what: "A run that isn't saved stopped before its end.",
     why: "It waits for somebody or was interrupted, and there is nothing to resume it from.",
-    safe: "Nothing of it is saved.",
+    safe: "None of it is saved.",
     fix: "Run it again with saving on: remove --no-checkpoint, and set checkpoint.enabled in the file or enabled in holdfast.config.",
   },
   "HF-4100": {
@@ -322,20 +322,20 @@ export const fileErrors = entries({
   },
   "HF-4332": {
     what: "{place} needs a provider, and nothing says which one.",
-    why: "Neither the agent nor its workflow names one. Available are: {given}.",
+    why: "Neither the agent nor its workflow names one. Available: {given}.",
     safe: "Nothing was run.",
     fix: "Name one in the file (workflow.runtime.provider, or the agent's provider), or with --provider.",
   },
   "HF-4333": {
     what: "The bundle wasn't imported: run {run} is already in this store.",
     why: "An import never overwrites a run.",
-    safe: "Nothing of the bundle was imported.",
+    safe: "None of the bundle was imported.",
     fix: 'You can use the run that is here. If it was moved away and comes back, add what happened elsewhere: --on-conflict update, or onConflict: "update" in code. To import the other runs of the bundle, skip it: --on-conflict skip.',
   },
   "HF-4334": {
     what: "The bundle wasn't imported: this store has a different run with the id {run}.",
     why: "The two runs have the same id and different beginnings.",
-    safe: "Nothing of the bundle was imported.",
+    safe: "None of the bundle was imported.",
     fix: "Import it into another store: holdfast import <file> --store <url>",
   },
   "HF-4350": {

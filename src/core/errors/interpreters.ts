@@ -11,7 +11,7 @@ export const interpreterErrors = entries({
   "HF-7101": {
     what: "A value in Temporal's history can't be opened: {problem}.",
     why: "It was changed or moved after it was sealed, or sealed by another key of the same name.",
-    safe: "Nothing of it was used.",
+    safe: "None of it was used.",
     fix: "Check who may write to the server's database. A run from before the damage can be taken from a backup of it.",
   },
   "HF-7102": {
@@ -22,7 +22,7 @@ export const interpreterErrors = entries({
   },
   "HF-7103": {
     what: "This worker has no {what}, which a run asks for.",
-    why: "The run's workflow was described by other code than this worker's.",
+    why: "The run's workflow was described by code other than this worker's.",
     safe: SAVED,
     fix: "Start a worker with the code that the run was started with, or give the workflow a new version.",
   },

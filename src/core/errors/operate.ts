@@ -22,7 +22,7 @@ export const operateErrors = entries({
   },
   "HF-6123": {
     what: "{host} did not take the notification: {problem}.",
-    why: "It answered with another status than 2xx, or not at all. Redirects are not followed.",
+    why: "It answered with a status other than 2xx, or not at all. Redirects are not followed.",
     safe: "The notification is kept and sent again with growing pauses, under the same id.",
     fix: "Check the receiver, then try it: holdfast alerts test",
   },

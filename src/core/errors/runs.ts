@@ -89,7 +89,7 @@ export const runErrors = entries({
     fix: "Raise maxIterations, or make the body call done(). Then resume the run.",
   },
   "HF-2113": {
-    what: "Run {run} wasn't undone completely. Left are: {steps}.",
+    what: "Run {run} wasn't undone completely. Still to undo: {steps}.",
     why: "Nothing here knows how to undo them: they are in finished iterations of a loop, in completed child runs, or in code that the run didn't reach.",
     safe: "Everything else was undone. The run does nothing more.",
     fix: "Undo them by hand, then cancel the run without compensation.",
@@ -151,7 +151,7 @@ export const runErrors = entries({
   "HF-2130": {
     what: "Run {run} waits for you: the store was restored from a backup.",
     why: "The store doesn't know what the run did after {at}, and continuing could do it again.",
-    safe: "Nothing of the run was started since the restore. Its idempotency keys are the same as before.",
+    safe: "The run has started nothing since the restore. Its idempotency keys are the same as before.",
     fix: "Check what the run did after that time, then resume or cancel it.",
   },
   "HF-2140": {
@@ -239,7 +239,7 @@ export const runErrors = entries({
     fix: "Ask the receiver what happened, then resolve the step: done, failed, run again or cancel.",
   },
   "HF-2190": {
-    what: "Gate {gate} asks again: it now shows something else than what was answered at #{seq}.",
+    what: "Gate {gate} asks again: it now shows something other than what was answered at #{seq}.",
     why: "An answer counts only for what was shown when it was given. A value was edited, the code was changed, or the gate shows something different each time.",
     safe: "The earlier answer wasn't used. It stays in the journal.",
     fix: "Look at the gate and answer it. If it asks again after every answer, show only recorded values, such as results of steps and ctx.now().",
@@ -263,7 +263,7 @@ export const runErrors = entries({
     fix: "Give every step a name that is the same each time, and pass what varies as `input`. `ctx.now`, `ctx.random` and `ctx.uuid` are the same on every replay.",
   },
   "HF-2126": {
-    what: "Step {step} is asked for with another input than it was called with.",
+    what: "Step {step} is asked for with a different input from the one it was called with.",
     why: "Its result is recorded and belongs to the earlier input. The code computes the input differently now: it uses the time, a random number or something outside of steps, or it was changed.",
     safe: "The recorded result was used. The step was not called again.",
     fix: "Compute inputs only from recorded values. If the new input is meant, give the step a new name, or fork the run from before the step.",
@@ -275,13 +275,13 @@ export const runErrors = entries({
     fix: "Put `await` before each call, or collect them in `Promise.all`.",
   },
   "HF-2195": {
-    what: "Turn {turn} of agent {agent} asks for {tool} with other arguments than it was called with.",
+    what: "Turn {turn} of agent {agent} asks for {tool} with arguments that differ from those it was called with.",
     why: "The model's reply was edited after the tool was called, and the recorded result belongs to the earlier arguments.",
     safe: "The recorded result wasn't used for the new arguments, and the tool wasn't called again.",
     fix: "Restore the reply, or also set the result of the tool's step. Then resume the run. To call the tool again, fork from a checkpoint before the call.",
   },
   "HF-3101": {
-    what: "Step {step} is asked for with another input than it was called with, since the run was edited.",
+    what: "Since the run was edited, step {step} is asked for with a different input from the one it was called with.",
     why: "Its result is recorded and belongs to the earlier input, and what it did can't be taken back by an edit.",
     safe: "The recorded result wasn't used for the new input, and the step wasn't called again.",
     fix: "Take the edit back, or also set the result of this step. Then resume the run. To call it again, fork from a checkpoint before it.",
@@ -320,6 +320,6 @@ export const runErrors = entries({
     what: "The code ended without finishing the steps it began: {steps}.",
     why: "After `beginStep` the code itself must call `completeStep` or `failStep`, and it has returned.",
     safe: "The journal shows that they were begun. Their outcome is unknown.",
-    fix: "Finish every step that the code begins, also where it returns early. Then resume the run.",
+    fix: "Finish every step that the code begins, even where it returns early. Then resume the run.",
   },
 });

@@ -95,19 +95,19 @@ export const storeErrors = entries({
   "HF-3017": {
     what: "The bundle wasn't imported: it {problem}.",
     why: "Its contents don't match its own description, or it doesn't fit this store.",
-    safe: "Nothing of it was imported.",
+    safe: "None of it was imported.",
     fix: "Check that the file is complete and its signature is right, or export the run again.",
   },
   "HF-3060": {
     what: "Run {run} came from another store, and nobody here has accepted it yet.",
     why: "It would execute what its bundle says: code, commands and tools. The bundle isn't signed with a key that is trusted here.",
-    safe: "Nothing of it was executed in this store.",
+    safe: "None of it was executed in this store.",
     fix: "See what it would execute, and accept it: holdfast accept {run}\nBundles signed with a key you trust need no review: holdfast import <file> --trust <public.pem>",
   },
   "HF-3061": {
     what: "Run {run} would execute something other than what was accepted.",
     why: "The accepted list has the digest {given}; the run's list has {digest}.",
-    safe: "The run still waits for review, and nothing of it was executed.",
+    safe: "The run still waits for review, and none of it was executed.",
     fix: "Look at the list again and accept it: holdfast accept {run}",
   },
   "HF-3062": {
@@ -263,7 +263,7 @@ export const storeErrors = entries({
   "HF-3091": {
     what: "The document {kind}/{key} can't be read.",
     why: "{problem}",
-    safe: "Nothing was changed. Runs are not affected: nothing of a run is kept in documents.",
+    safe: "Nothing was changed. Runs are not affected: documents hold nothing that belongs to a run.",
     fix: "Restore it from a backup, or delete the file or row and set it again.",
   },
   "HF-3092": {
@@ -275,7 +275,7 @@ export const storeErrors = entries({
   "HF-3100": {
     what: "Run {run} was not brought up to date from the bundle.",
     why: "{why}",
-    safe: "Nothing of the bundle was imported, and the run here is as it was.",
+    safe: "None of the bundle was imported, and the run here is as it was.",
     fix: 'If the run elsewhere is the right one, pause it here, export it there again and import it with onConflict: "update" (--on-conflict update).\nTo keep what is here, import the other runs with onConflict: "skip" (--on-conflict skip).',
   },
   "HF-3120": {

@@ -28,7 +28,7 @@ export const temporalErrors = entries({
   },
   "HF-7006": {
     what: "Temporal refused to write to run {run}: {problem}.",
-    why: "The workflow execution that holds the run has failed in its own code, or was made by something else than Holdfast.",
+    why: "The workflow execution that holds the run has failed in its own code, or was made by something other than Holdfast.",
     safe: "What was written before is in its history.",
     fix: "Look at the execution: temporal workflow show --workflow-id {run}",
   },

@@ -218,7 +218,7 @@ export class Schedules {
     return { started, existing };
   }
 
-  /** The next ticks, in epoch milliseconds, without their jitter; also while it is paused. */
+  /** The next ticks, in epoch milliseconds, without their jitter, even while it is paused. */
   async next(name: string, options: NextOptions = {}): Promise<readonly number[]> {
     const { value } = await this.#held(name);
     return nextTicks(value, await this.#deps.now(), options);

@@ -32,7 +32,7 @@ export type PolicyVerdict =
   | { readonly deny: string }
   /**
    * A person must agree. The answer is bound to these exact arguments and consumed by this attempt. `fourEyes`: it must
-   * be another one than whoever started the run.
+   * differ from whoever started the run.
    */
   | { readonly ask: string; readonly timeoutMs?: number; readonly fourEyes?: boolean };
 

@@ -102,7 +102,7 @@ describe("a declared input that differs on replay", () => {
     });
     expect([run.status, calls]).toEqual(["completed", 1]);
     expect(warnings).toEqual([
-      ["HF-2126", "Step pay is asked for with another input than it was called with."],
+      ["HF-2126", "Step pay is asked for with a different input from the one it was called with."],
     ]);
   });
 });

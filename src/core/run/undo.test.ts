@@ -191,7 +191,7 @@ describe("a cancel with compensation", () => {
     await lab.clock.advance(10_000);
     const { waiting = [] } = (await next.get("r")) ?? {};
     expect([waiting.map(({ kind }) => kind), undone]).toEqual([["review"], ["seat"]]);
-    expect(waiting[0]?.detail).toContain("HF-2113 Run r wasn't undone completely. Left are: pay.");
+    expect(waiting[0]?.detail).toContain("HF-2113 Run r wasn't undone completely. Still to undo: pay.");
   });
 
   it("lists what a child that has completed did, and what only its code could undo", async () => {

@@ -48,13 +48,9 @@ export const actOperations = {
         .enum(["join", "refuse"])
         .exactOptional()
         .meta({ description: "What to do while another run of the workflow and key hasn't ended" }),
-      debounceMs: z
-        .number()
-        .int()
-        .min(1)
-        .max(86_400_000)
-        .exactOptional()
-        .meta({ description: "Begins when there has been no other start with the key for so long" }),
+      debounceMs: z.number().int().min(1).max(86_400_000).exactOptional().meta({
+        description: "Begins once this many milliseconds have passed without another start of the key",
+      }),
     }),
     answer: runItem,
   }),

@@ -8,13 +8,9 @@ const period = {
   since: z.number().int().min(0).exactOptional(),
   until: z.number().int().min(0).exactOptional(),
   workflow: workflowName.exactOptional(),
-  runs: z
-    .number()
-    .int()
-    .min(1)
-    .max(2_000)
-    .exactOptional()
-    .meta({ description: "At most this many runs are looked at, the newest; `more` tells of others" }),
+  runs: z.number().int().min(1).max(2_000).exactOptional().meta({
+    description: "At most this many runs are looked at, the newest; `more` says whether there are others",
+  }),
 };
 
 const tallies = z.record(z.string(), count);

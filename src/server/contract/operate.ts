@@ -76,7 +76,7 @@ export const operateOperations = {
     media: { answer: "text/plain" },
   }),
   listAlerts: declare("listAlerts", {
-    summary: "Open alerts, the most urgent first; with `all`, also those that were cleared within a week.",
+    summary: "Open alerts, the most urgent first; with `all`, those cleared within a week, too.",
     permission: "runs:read",
     verb: { library: "engine.alerts.list", cli: "alerts list" },
     query: z.strictObject({ all: z.boolean().default(false) }),
@@ -90,7 +90,7 @@ export const operateOperations = {
     answer: alert,
   }),
   testAlerts: declare("testAlerts", {
-    summary: "Sends a test message to every channel of the server, and tells what came of it.",
+    summary: "Sends a test message to every channel of the server, and says what came of it.",
     permission: "admin",
     verb: { library: "engine.alerts.test", cli: "alerts test" },
     body: z.strictObject(why),

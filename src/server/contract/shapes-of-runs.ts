@@ -48,7 +48,7 @@ export const outline = z.object({
   steps: z.array(outlineStep),
   total: count,
   next: count.nullable(),
-  since: count.meta({ description: "`steps` tells what moved after this position; 0: of all steps" }),
+  since: count.meta({ description: "`steps` has what moved after this position; 0: all steps" }),
   pending: z.array(z.string()),
   loops: z.array(z.object({ loop: z.string(), iteration: count, done: z.boolean() })),
   agents: z.array(z.object({ agent: z.string(), seq: count, at: time })),

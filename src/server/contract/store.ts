@@ -29,7 +29,7 @@ const period = z.strictObject({
 /** Reports read journals, so the number of runs is limited. */
 const bounded = period.extend({
   runs: z.number().int().min(1).max(20_000).default(2_000).meta({
-    description: "At most this many runs are looked at, the newest; `more` tells of others",
+    description: "At most this many runs are looked at, the newest; `more` says whether there are others",
   }),
 });
 
@@ -241,7 +241,7 @@ export const storeOperations = {
     answer: view,
   }),
   deleteView: declare("deleteView", {
-    summary: "Deletes a saved view of one's own; an admin may delete any.",
+    summary: "Deletes a saved view of the caller's own; an admin may delete any.",
     permission: "runs:act",
     verb: { library: "engine.views.delete", cli: "none: views are deleted where they are shown" },
     answer: z.object({ deleted: name }),

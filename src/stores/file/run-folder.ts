@@ -123,7 +123,7 @@ function judge({ last, bad, newer, witness }: End, copy: RunRow | undefined): Ju
   const record = isGone ? witness : last;
   if (!record) return { problem: "None of its records is there." };
   if (copy && copy.seq > record.run.seq)
-    return { problem: `run.json tells of records up to #${copy.seq} that are not there.` };
+    return { problem: `run.json lists records up to #${copy.seq}, which are missing.` };
   if (!witness && record.hasWitness && copy?.head !== record.run.head)
     return { problem: `${NEWEST} is missing or damaged, and nothing else says which record is the last.` };
   return { record, isGone };

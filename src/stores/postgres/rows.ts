@@ -61,7 +61,7 @@ export function toRow(values: readonly Value[]): RunRow {
   const known = { id: at[8], workflow: at[9], createdAt: Number(at[11]), seq: Number(at[6]) };
   return readableRow(known, () => {
     const row = built(at);
-    if (!agrees(row, at)) throw new Error("The columns of the row say something else than its texts.");
+    if (!agrees(row, at)) throw new Error("The columns of the row say something other than its texts.");
     return row;
   });
 }

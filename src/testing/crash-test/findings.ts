@@ -112,7 +112,7 @@ export const other = {
   arguments: (step: string): Finding => ({
     promise: "same-key",
     step,
-    message: `Step ${step} is keyed, but after the crash it was asked with other arguments than before, so a person had to decide.`,
+    message: `Step ${step} is keyed, but after the crash it was asked with arguments that differ from the first call, so a person had to decide.`,
     fix: "Its input must be the same on every replay: take it from the run's input, from results of steps, from ctx.now() or ctx.uuid().",
   }),
   status: (status: string, wanted: string, error: string | null): Finding => ({
@@ -133,7 +133,7 @@ export const other = {
     message: `After the crash the run waits without end, for: ${kind}${text === "" ? "" : ` (${text})`}.`,
     fix:
       kind === "migration"
-        ? "The code asked for other steps than the journal holds: names and branches must follow from recorded values only."
+        ? "The code asked for steps that the journal does not hold: names and branches must follow from recorded values only."
         : "Nobody would come to answer it: see what it waits for with holdfast show.",
   }),
   unknown: (workflow: string): Finding => ({

@@ -215,7 +215,7 @@ describe("the end of a run", () => {
 describe("a keyed step that a person had to decide about", () => {
   it("was asked with other arguments than before", () => {
     const settled = [{ step: "pay", effect: "keyed", as: "rerun" as const }];
-    expect(messages(usual, ended({ settled }))[0]).toContain("asked with other arguments than before");
+    expect(messages(usual, ended({ settled }))[0]).toContain("asked with arguments that differ");
   });
 });
 

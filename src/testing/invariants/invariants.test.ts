@@ -173,7 +173,7 @@ describe("checkInvariants", () => {
       "I4 Attempts 1 and 2 of step a carried different arguments under one key.",
     ]);
     expect(await check(entries, { calls: second({ key: "other" }) })).toEqual([
-      "I4 Attempt 2 of step a carried another key than its intent announced.",
+      "I4 Attempt 2 of step a carried a key other than the one its intent announced.",
       "I4 Attempts 1 and 2 of step a carried different keys.",
     ]);
   });

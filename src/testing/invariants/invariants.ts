@@ -197,7 +197,10 @@ function checkCalls({ events, calls, report }: Case): void {
     }
     if (intent.effect !== "keyed") continue;
     if (intent.key !== undefined && intent.key !== call.key) {
-      report("I4", `Attempt ${attempt} of step ${step} carried another key than its intent announced.`);
+      report(
+        "I4",
+        `Attempt ${attempt} of step ${step} carried a key other than the one its intent announced.`,
+      );
     }
     const group = `${intent.first}|${intent.call}`;
     const other = first.get(group) ?? call;

@@ -155,7 +155,7 @@ function textOf(report: RetentionReport, left: number, isDone: boolean): string 
       workflow,
       plural(checkpoints, "checkpoint"),
       `${plural(entries + blobs, "value")}, ${bytes(size)}`,
-      `${why.join(", ")}${deleted ? "; the run is deleted" : pruned ? "; nothing of it can be resumed or forked then" : ""}`,
+      `${why.join(", ")}${deleted ? "; the run is deleted" : pruned ? "; it can no longer be resumed or forked" : ""}`,
     ]);
   const more = runs.length > MOST_RUNS ? [`  … and ${runs.length - MOST_RUNS} more runs`] : [];
   const head = isDone ? `✓ dropped ${amount(report)}` : `would drop ${amount(report)}`;

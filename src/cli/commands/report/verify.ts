@@ -23,7 +23,7 @@ export const verify = defineCommand({
     if (keys.length === 0)
       throw usage(
         "There is no key to check the signature with",
-        "Whether a signature counts depends on whose key you trust. Get the public key through another channel than the document.",
+        "Whether a signature counts depends on whose key you trust. Get the public key through a channel other than the one the document came by.",
         `holdfast report verify ${named} --key <public-key>`,
       );
     const file = resolve(host.cwd, named);

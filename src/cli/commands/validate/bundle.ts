@@ -32,7 +32,7 @@ export async function validateBundle(
         file,
         error.message,
         error.why,
-        "Nothing of it was taken in.",
+        "None of it was taken in.",
         "Export it again: holdfast export <run> -o <file>",
       ),
     };

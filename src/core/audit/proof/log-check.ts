@@ -178,7 +178,7 @@ export class LogCheck {
         `It was signed over ${head.size} leaves, and there are ${this.size}: leaves are missing, or this is an older copy.`,
       );
     const at = this.#wanted.get(head.size);
-    if (!at || !at.root.equals(head.root)) return found("It was signed over other leaves than these.");
+    if (!at || !at.root.equals(head.root)) return found("It was signed over leaves other than these.");
     // A head of a key that the reader doesn't know is as it was, but proves nothing to them.
     return this.#trusts(signer) ? { size: head.size, at: at.at, by: nameOf(signer) } : null;
   }

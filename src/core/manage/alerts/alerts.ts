@@ -14,7 +14,7 @@ import { MonthBudgets } from "./month-budgets.ts";
 import { type AlertRecord, isAlert, RULES } from "./record.ts";
 import type { AlertWatch, Source } from "./watch.ts";
 
-/** Who is told of what goes wrong, and when. */
+/** Who hears about what goes wrong, and when. */
 export interface AlertOptions extends AlertLinks {
   /** Where notifications go: channels of `holdfast/notify`, or functions, such as one that sends a mail. */
   readonly notify?: readonly (NotifyChannel | ((notification: AlertNotification) => Promise<void>))[];
@@ -130,7 +130,7 @@ export class Alerts {
     return this.#shown(held.value);
   }
 
-  /** Sends a test message to every channel of this process, and tells what came of it (HF-6121 if there is none). */
+  /** Sends a test message to every channel of this process, and says what came of it (HF-6121 if there is none). */
   async test(): Promise<readonly TestResult[]> {
     if (this.#channels.length === 0) throw new HoldfastError("HF-6121");
     const { sent } = await watching();

@@ -57,7 +57,7 @@ export interface Checkpoint extends StateView {
   /** Keys of finished steps, in the order of their outcomes; without those of finished iterations. */
   readonly completed: readonly string[];
   readonly failed: readonly string[];
-  /** Every step with an outcome up to here, in the order they began; also those of finished iterations. */
+  /** Every step with an outcome up to here, in the order they began, including those of finished iterations. */
   readonly history: readonly StepEnded[];
   /** Planned steps without a result. */
   readonly pending: readonly string[];
@@ -198,7 +198,7 @@ export async function readCheckpoint(reader: Reader, row: RunRow, seq: number): 
   };
 }
 
-/** The finished tasks at a position, in the order of their results, also those of finished iterations. */
+/** The finished tasks at a position, in the order of their results, including those of finished iterations. */
 export async function readTasks(reader: Reader, row: RunRow, seq: number): Promise<readonly TaskDone[]> {
   const { view } = await viewAt(reader, row, seq);
   const { log, event } = await readHistory(reader.store, row, seq);

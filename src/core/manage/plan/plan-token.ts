@@ -14,7 +14,9 @@ export function seenInPlan(token: string, options: PlanOptions): number {
   const [, seq, changes] = /^(\d{1,15})\.([\w-]{1,64})$/.exec(token) ?? [];
   if (seq === undefined) throw new HoldfastError("HF-6013", { why: "This isn't the token of a plan." });
   if (changes !== changesOf(options))
-    throw new HoldfastError("HF-6013", { why: "It was made for other changes than the resume brings." });
+    throw new HoldfastError("HF-6013", {
+      why: "It was made for changes other than those the resume brings.",
+    });
   return Number(seq);
 }
 

@@ -33,7 +33,7 @@ export interface ResumePlan {
   /** Recorded work that isn't repeated, and its cost; including that of finished children. */
   readonly reuse: Reuse;
   /**
-   * Steps that were begun and whose outcome is, or was, unknown; also those begun inside a step that is called again.
+   * Steps that were begun and whose outcome is, or was, unknown, including those begun inside a step that is called again.
    */
   readonly inDoubt: readonly DoubtfulStep[];
   /**

@@ -34,7 +34,7 @@ type Create = (workflow: Workflow, id: string, input: unknown, parent: null, giv
 
 /**
  * Starts runs again from the beginning that can't be restored: their state is damaged, or the code is of another major
- * version. Nothing of the old run is used but its input and config, and it stays as it is.
+ * version. Of the old run, only its input and config are used, and it stays as it is.
  *
  * @example
  * ```ts

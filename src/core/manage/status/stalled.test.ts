@@ -71,7 +71,7 @@ describe("the status of a run that gets nowhere", () => {
     expect(await engine.status("r")).toMatchObject({ headline: "running: slow", stalled: null });
     await lab.clock.advance(HOUR);
     expect(await engine.status("r")).toMatchObject({
-      headline: expect.stringMatching(/^running: slow; nothing of it was saved since 2026-01-01T00:00:0/),
+      headline: expect.stringMatching(/^running: slow; none of its work was saved since 2026-01-01T00:00:0/),
       stalled: { kind: "quiet" },
     });
     await lab.crash(engine);

@@ -47,7 +47,7 @@ export function stallOf(row: StallRow, now: number, isGone = false): Stall | nul
     if (isGone) return { kind: "abandoned", since: updatedAt, reason: "its worker is gone" };
     if (updatedAt - now > AHEAD_MS) return { kind: "ahead", since: now, reason: putBack(updatedAt, now) };
     if (status !== "running" || now - updatedAt < QUIET_MS) return null;
-    return { kind: "quiet", since: updatedAt, reason: `nothing of it was saved since ${time(updatedAt)}` };
+    return { kind: "quiet", since: updatedAt, reason: `none of its work was saved since ${time(updatedAt)}` };
   }
   // It stands in line. Whether its queue moves is told by the queue.
   if (status === "queued" && queue !== null) return null;

@@ -182,7 +182,8 @@ class BundleReader {
 
   #begin(row: unknown): void {
     const id = isObject(row) ? row["id"] : undefined;
-    if (id !== this.#header?.runs[this.#runs.length]) throw refusedBundle("has other runs than it says");
+    if (id !== this.#header?.runs[this.#runs.length])
+      throw refusedBundle("has runs other than those it lists");
     this.#runs.push({ row: row as unknown as BundledRow, entries: [], blobs: new Map() });
   }
 
@@ -205,7 +206,7 @@ class BundleReader {
       end.runs === this.#runs.length &&
       end.entries === count(({ entries }) => entries.length) &&
       end.blobs === count(({ blobs }) => blobs.size);
-    if (!isWhole) throw refusedBundle("has other parts than it says");
+    if (!isWhole) throw refusedBundle("has parts other than those it lists");
     const from = this.#header.incarnation;
     return { runs: this.#runs, digest, from, ...defined({ signature }) };
   }
