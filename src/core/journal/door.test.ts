@@ -5,7 +5,7 @@ import { childId } from "../ids.ts";
 import type { Entry, Store } from "../store/contract.ts";
 import type { RunRow } from "../types.ts";
 import { buildAct } from "./acts.ts";
-import { readRun } from "./door.ts";
+import { lastEvent, readRun } from "./door.ts";
 
 type Change = {
   readonly row?: (row: RunRow) => RunRow;
@@ -31,6 +31,17 @@ function changed(store: Store, runId: string, { row = (one) => one, entries }: C
       return id === runId && entries ? entries(all) : all;
     },
   };
+}
+
+/** A store that notes what is read of runs. */
+function counted(base: Store): { readonly store: Store; readonly asked: string[] } {
+  const asked: string[] = [];
+  const store: Store = {
+    ...base,
+    read: (id) => (asked.push("read"), base.read(id)),
+    entries: (id, range) => (asked.push(`entries ${range.limit}`), base.entries(id, range)),
+  };
+  return { store, asked };
 }
 
 const damaged = { code: "HF-3010" };
@@ -144,14 +155,31 @@ describe("a completed run", () => {
     const engine = lab.engine([long]);
     await lab.drive(engine.start(long, undefined, { id: "r" }));
     await lab.drive(engine.result("r"));
-    const asked: string[] = [];
-    const counted: Store = {
-      ...lab.store,
-      read: (id) => (asked.push("read"), lab.store.read(id)),
-      entries: (id, range) => (asked.push(`entries ${range.limit}`), lab.store.entries(id, range)),
-    };
-    expect((await readRun(counted, "r"))?.status).toBe("completed");
+    const { store, asked } = counted(lab.store);
+    const row = await readRun(store, "r");
+    expect(row?.status).toBe("completed");
     expect(asked).toEqual(["read", "entries 2"]);
+    // What was read to verify the row answers the next question, too.
+    expect((await lastEvent(store, row as RunRow, ["run_completed"]))?.kind).toBe("run_completed");
+    expect(asked).toEqual(["read", "entries 2"]);
+  });
+
+  it("takes two reads for a resumed run, too, whose state an earlier entry decided", async () => {
+    const lab = createLab();
+    const stuck = workflow("stuck", async (ctx) => {
+      for (let n = 0; n < 300; n++) await ctx.step("s", () => n);
+      throw new Error("stuck");
+    });
+    const engine = lab.engine([stuck]);
+    await lab.drive(engine.start(stuck, undefined, { id: "r" }));
+    await lab.drive(engine.settled("r"));
+    await lab.drive(engine.close());
+    const other = lab.engine([], { execute: false });
+    await lab.drive(other.checkpoints.mark("r", "before"));
+    await lab.drive(other.resume("r"));
+    const { store, asked } = counted(lab.store);
+    expect((await readRun(store, "r"))?.status).toBe("queued");
+    expect(asked).toEqual(["read", "entries 17"]);
   });
 });
 

@@ -128,17 +128,33 @@ const contrary = (row: RunRow, journal: RunRow): string =>
 /** How the last entry, and the event that decided the run's state, differ from its row. */
 async function tailProblem(store: Store, row: RunRow): Promise<string | undefined> {
   try {
-    const [last, next] = await store.entries(row.id, { from: row.seq, limit: 2 });
-    if (!last || last.seq > row.seq) return "Its last entry is missing.";
+    const found = await tail(store, row);
+    const last = found.findLast(({ seq }) => seq <= row.seq);
+    if (!last || last.seq + last.count <= row.seq) return "Its last entry is missing.";
     if (last.seq + last.count - 1 !== row.seq || digest(last.head) !== row.head)
       return "The journal does not end where the run's head says.";
-    if (next) return "The journal continues after the end that the run's row names.";
-    return await standingProblem(store, row, last);
+    if (found.at(-1) !== last) return "The journal continues after the end that the run's row names.";
+    return await standingProblem(store, row, found);
   } catch (error) {
     if (HoldfastError.is(error, "HF-3010")) return error.why;
     // A value whose key isn't available now isn't damaged.
     if (isKeyAway(error)) return undefined;
     throw error;
+  }
+}
+
+/**
+ * The last entry, and the first one after it, which shouldn't be there. Of an active run also those before it: one of
+ * them decided its state.
+ */
+async function tail(store: Store, row: RunRow): Promise<readonly Entry[]> {
+  const back = row.status === "running" || row.status === "queued" ? PAGE : 1;
+  try {
+    return await store.entries(row.id, { from: Math.max(1, row.seq - back + 1), limit: back + 1 });
+  } catch (error) {
+    if (back === 1 || !isDamage(error)) throw error;
+    // The damage may be in an entry that needn't be read.
+    return store.entries(row.id, { from: row.seq, limit: 2 });
   }
 }
 
@@ -158,10 +174,14 @@ const DECIDING: ReadonlySet<EventKind> = new Set<EventKind>([
 /** An active run may have written for hours since such an event; this limits how far to look back. */
 const FAR = 32;
 
-async function standingProblem(store: Store, row: RunRow, last: Entry): Promise<string | undefined> {
-  parseEntry(row.id, last);
+async function standingProblem(
+  store: Store,
+  row: RunRow,
+  known: readonly Entry[],
+): Promise<string | undefined> {
+  parseEntry(row.id, known.at(-1) as Entry);
   try {
-    return await decidedProblem(store, row, last);
+    return await decidedProblem(store, row, known);
   } catch (error) {
     // The worker that continues the run reads all of it, and reports damage before its end in more detail.
     if (isDamage(error) && (row.status === "running" || row.status === "queued")) return undefined;
@@ -169,9 +189,13 @@ async function standingProblem(store: Store, row: RunRow, last: Entry): Promise<
   }
 }
 
-async function decidedProblem(store: Store, row: RunRow, last: Entry): Promise<string | undefined> {
+async function decidedProblem(
+  store: Store,
+  row: RunRow,
+  known: readonly Entry[],
+): Promise<string | undefined> {
   const suffix: (readonly JournalEvent[])[] = [];
-  for await (const { events } of backwards(store, row, last)) {
+  for await (const { events } of backwards(store, row, known)) {
     const at = events.findLastIndex(({ kind }) => DECIDING.has(kind));
     const after = [events.slice(at + 1), ...suffix];
     if (at >= 0) return differs(row, events[at] as JournalEvent, after) ?? (await controlProblem(store, row));
@@ -231,16 +255,30 @@ const stands = ({ status, control, waiting }: RunRow): string => {
 const PAGE = 16;
 const MOST = 512;
 
-/** The entries of a run from the last one backwards, each checked against the hash that its successor names. */
-async function* backwards(store: Store, row: RunRow, known?: Entry): AsyncGenerator<ParsedEntry> {
+/** The end of the journal that was read last: whoever verifies a row often asks for one of its last events next. */
+const lastTails = new WeakMap<
+  Store,
+  { readonly id: string; readonly head: string; entries: readonly Entry[] }
+>();
+
+/**
+ * The entries of a run from the last one backwards, each checked against the hash that its successor names. `tail`: the
+ * last ones, if they have just been read.
+ */
+async function* backwards(store: Store, row: RunRow, tail?: readonly Entry[]): AsyncGenerator<ParsedEntry> {
   let [seq, hash] = [row.seq, row.head];
-  let page: readonly Entry[] = known ? [known] : [];
+  const { id, head } = row;
+  const known = tail ? { id, head, entries: tail } : lastTails.get(store);
+  const read = known?.id === id && known.head === head ? known : { id, head, entries: [] };
+  let page = read.entries;
+  lastTails.set(store, read);
   // Usually one entry is enough; only an active run has written more since the deciding event.
-  let limit = known && row.status === "running" ? PAGE : 1;
+  let limit = page.length > 1 ? PAGE : 1;
   while (seq > 0) {
     if (page.length === 0) {
       const found = await store.entries(row.id, { from: Math.max(1, seq - limit + 1), limit });
       page = found.filter((entry) => entry.seq <= seq);
+      if (read.entries.length < PAGE) read.entries = [...page, ...read.entries];
       limit = row.seq - seq < MOST ? PAGE : Math.min(2 * limit, MOST);
     }
     const entry = page.at(-1);
