@@ -165,7 +165,7 @@ export class Engine {
     this.audit = new Audit(this.#store, this.#ports, options.audit);
     const around = { workflows: this.#workflows, written: this.#written, observer };
     this.#parts = engineParts(options, this.#store, this.#queue, this.#ports, around);
-    this.#watch = new RunWatch(this.#parts, this.#queue, this.#sweepMs, (id) => this.#slot.active(id));
+    this.#watch = new RunWatch(this.#parts, this.#queue, this.#sweepMs, this.#slot);
     this.#control = new Control(this.#parts);
     this.#decisions = new Decisions(this.#parts);
     this.#family = new Family(this.#parts, this.#control);

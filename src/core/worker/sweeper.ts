@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { Joint } from "../joint.ts";
-import type { RunRow } from "../types.ts";
+import { ended, type RunRow } from "../types.ts";
 
 /** The number of due runs examined at once. */
 const PAGE = 100;
@@ -63,6 +63,7 @@ export class Sweeper {
   /** Called when there is more to look for. */
   #wake: () => void = () => undefined;
   #stopped = false;
+  readonly #coming = new Set<string>();
   /** The longest due run of those that were all in progress here at the last check, and since when. */
   #inHand: { readonly id: string; readonly since: number } | undefined;
   /** Callers that wait for room. */
@@ -111,12 +112,20 @@ export class Sweeper {
   async one(row: RunRow): Promise<void> {
     const { mayTake, room, isTaken, take, failed } = this.#deps;
     if (this.#stopped || !mayTake() || room() <= 0 || isTaken(row)) return;
+    if (!ended(row.status)) this.#coming.add(row.id);
     try {
       await this.#check.ask();
       if (!this.#stopped) await take(row);
     } catch (error) {
       if (!this.#stopped) failed(error);
+    } finally {
+      this.#coming.delete(row.id);
     }
+  }
+
+  /** True while `one` takes this run. One that has ended has only its family told. */
+  isComing(runId: string): boolean {
+    return this.#coming.has(runId);
   }
 
   /** Called when a run that was advanced here is released. */

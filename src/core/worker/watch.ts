@@ -21,8 +21,13 @@ const MOST_ENDINGS = 256;
 
 const isEnding = ({ kind }: JournalEvent): boolean => kind === "run_completed" || kind === "run_failed";
 
-/** The saved rows of runs that this process advances. */
-type ActiveRows = (runId: string) => { readonly writer: { readonly row: RunRow } } | undefined;
+/** What this process has in hand. */
+interface InHand {
+  /** The saved row of a run that it advances. */
+  active(runId: string): { readonly writer: { readonly row: RunRow } } | undefined;
+  /** True while it takes a run. */
+  isTaking(runId: string): boolean;
+}
 
 interface Reader {
   readonly store: Store;
@@ -42,17 +47,17 @@ export class RunWatch {
   readonly #queue: CommitQueue;
   readonly #ports: Ports;
   readonly #roundMs: number;
-  readonly #active: ActiveRows;
+  readonly #inHand: InHand;
   readonly #watchers = new Map<string, Set<Wake>>();
   readonly #endings = new Map<string, Ending>();
   #stopHearing: (() => void) | undefined;
 
-  constructor({ store, ports }: Reader, queue: CommitQueue, roundMs: number, active: ActiveRows) {
+  constructor({ store, ports }: Reader, queue: CommitQueue, roundMs: number, inHand: InHand) {
     this.#store = store;
     this.#queue = queue;
     this.#ports = ports;
     this.#roundMs = roundMs;
-    this.#active = active;
+    this.#inHand = inHand;
   }
 
   /**
@@ -67,6 +72,7 @@ export class RunWatch {
   ): Promise<RunRow> {
     const patient = patientRead(this.#store, this.#queue, this.#ports);
     const read = roundMs === undefined ? this.#frugal(patient, done) : patient;
+    const firstRoundUntil = this.#ports.clock.monotonic() + this.#roundMs;
     for (;;) {
       // Watches first, so that a change between the read and the wait isn't missed.
       let wake: Wake = () => undefined;
@@ -76,7 +82,10 @@ export class RunWatch {
       const unwatch = this.#watch(runId, wake);
       const cancel = this.#ports.clock.setTimer(wake, roundMs ?? this.#roundMs);
       try {
-        const row = this.#active(runId)?.writer.row ?? (await read(runId));
+        const isFirst = roundMs === undefined && this.#ports.clock.monotonic() < firstRoundUntil;
+        // A run that is being taken has just been read, and was due. What keeps it from being taken shows a round later.
+        const isComing = isFirst && this.#inHand.isTaking(runId);
+        const row = this.#inHand.active(runId)?.writer.row ?? (isComing ? undefined : await read(runId));
         if (row === null) throw new HoldfastError("HF-1001", { run: runId });
         if (row && done(row)) return row;
         const damage = this.#queue.damageAt(runId);
@@ -121,7 +130,7 @@ export class RunWatch {
   /** Called when a run was written to: waiters check again if it concerns the run itself. */
   changed(runId: string, events: readonly JournalEvent[]): void {
     const last = events.at(-1);
-    const row = last && isEnding(last) ? this.#active(runId)?.writer.row : undefined;
+    const row = last && isEnding(last) ? this.#inHand.active(runId)?.writer.row : undefined;
     const isWritten = row !== undefined && row.seq === last?.seq;
     if (isWritten) keepRecent(this.#endings, runId, { row, event: last }, MOST_ENDINGS);
     else this.#endings.delete(runId);

@@ -22,6 +22,11 @@ export class WorkerSlot {
     return this.#worker?.active(runId);
   }
 
+  /** True while this process takes the run. */
+  isTaking(runId: string): boolean {
+    return this.#worker?.isTaking(runId) ?? false;
+  }
+
   /** Opens and starts the worker; `background`: it doesn't keep the process alive. */
   async work(background: boolean): Promise<Worker> {
     this.#opening ??= this.#open().catch((error: unknown) => {

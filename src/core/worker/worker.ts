@@ -59,10 +59,7 @@ export class Worker {
   readonly #loading = new Set<string>();
   /** Due runs that are being claimed, and ended ones whose families are being told. */
   readonly #taking = new Map<string, Promise<Take>>();
-  /**
-   * Runs that were stopped here because the store stayed down, by the epoch in which they were held: their worker
-   * didn't die.
-   */
+  /** Runs that were stopped here because the store stayed down, by the epoch then: their worker didn't die. */
   readonly #leftOff = new Map<string, number>();
   #cancelSweep: (() => void) | null = null;
   #inBackground = true;
@@ -155,6 +152,11 @@ export class Worker {
   /** Called when a run was written to from outside, and may be due now. */
   async seeTo(row: RunRow): Promise<void> {
     if (row.wakeAt !== null && row.wakeAt <= this.#deps.execution.time.now()) await this.#sweeper.one(row);
+  }
+
+  /** True from the moment when a run is to be taken until it is advanced, or isn't. */
+  isTaking(runId: string): boolean {
+    return this.#sweeper.isComing(runId) || this.#claiming.has(runId) || this.#loading.has(runId);
   }
 
   /** Takes every run that is due now, as room becomes available; returns their ids. */
@@ -291,10 +293,7 @@ export class Worker {
     return claimMeta(this.#deps, row, recovery);
   }
 
-  /**
-   * Leaves the run to a person, in the same write as a claim: after a resume it continues, and a crash of this process
-   * can't come in between.
-   */
+  /** Leaves the run to a person, in the same write as a claim, so that a crash of this process can't come in between. */
   async #putAside(row: RunRow, problem: HoldfastError, recovery = 0): Promise<false> {
     const { acts, execution } = this.#deps;
     const { ports, time, engine } = execution;
