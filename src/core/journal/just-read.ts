@@ -20,10 +20,11 @@ export interface ReadRun {
 export class JustRead {
   #last: ReadRun | undefined;
 
-  /** From here on, nobody else may use its state. */
-  hold(read: ReadRun): void {
+  /** From here on, nobody else may use its state. False when it is too long to be held. */
+  hold(read: ReadRun): boolean {
     const { tailBytes, snapshotBytes } = read.state;
     this.#last = tailBytes + snapshotBytes > MOST_BYTES ? undefined : read;
+    return this.#last !== undefined;
   }
 
   take(runId: string): ReadRun | undefined {

@@ -6,7 +6,7 @@ import type { Raw } from "./events.ts";
 import type { Recorded } from "./facts.ts";
 import type { LoopRecord, Signal, StepRecord } from "./records.ts";
 import type { RunState } from "./state.ts";
-import type { Values } from "./values.ts";
+import { blobsIn, type Values } from "./values.ts";
 
 export const patching = onDemand(() => import("../values/patch.ts"));
 
@@ -21,6 +21,24 @@ export async function viewState(values: Values, runId: string, state: RunState):
     loops: await viewLoops(values, runId, state),
     steps: Object.fromEntries(steps),
   };
+}
+
+/**
+ * The same in fewer requests, of a state that a worker goes on with: its loops keep what was decoded, and the input's
+ * text stays read ahead until the worker decodes it.
+ */
+export async function viewToContinue(values: Values, runId: string, state: RunState): Promise<StateView> {
+  const raws = [state.input, ...[...state.loops()].flatMap(([, { changes }]) => changes)];
+  const hashes = raws.flatMap((raw) =>
+    raw === undefined ? [] : typeof raw === "string" ? blobsIn(raw) : raw.blob,
+  );
+  await values.fetchAhead(runId, hashes);
+  for (const [, loop] of state.loops())
+    if (loop.iteration > 0 && loop.changes.length > 0) {
+      const value = await loopState(values, runId, loop);
+      if (value !== undefined) Object.assign(loop, { state: { value }, changes: [] });
+    }
+  return viewState(values, runId, state);
 }
 
 /** Where the values of completed steps are. */
@@ -89,20 +107,23 @@ const answeredBy = (record: StepRecord, signals: ReadonlyMap<number, Signal>): S
 /** The changes of an iteration: the complete state the first time, then only differences. */
 export type Advance = { readonly state: object } | { readonly patches: readonly StatePatch[] };
 
-/** The state after the last finished iteration: the newest complete one and the changes since. */
+/**
+ * The state after the last finished iteration: the newest complete one and the changes since. `initial` is asked for
+ * only where none is complete.
+ */
 export async function loopState(
   values: Values,
   runId: string,
   { state, changes }: Pick<LoopRecord, "state" | "changes">,
-  initial?: object,
+  initial?: () => object,
 ): Promise<object | undefined> {
   const { PatchedState } = await patching();
-  const first = (state?.value as object | undefined) ?? initial;
-  let current = first && new PatchedState(first);
+  const known = state?.value as object | undefined;
+  let current = known && new PatchedState(known);
   for await (const decoded of values.decodeEach(runId, changes)) {
     const change = decoded as Advance;
     if ("state" in change) current = new PatchedState(change.state);
-    else (current as NonNullable<typeof current>).take(change.patches);
+    else (current ??= new PatchedState((initial as () => object)())).take(change.patches);
   }
-  return current?.state;
+  return current ? current.state : initial?.();
 }

@@ -191,6 +191,11 @@ export class Values {
     this.#fetched = { runId, blobs: found };
   }
 
+  /** Lets go of what was read ahead. */
+  forget(runId: string): void {
+    if (this.#fetched?.runId === runId) this.#fetched = undefined;
+  }
+
   async #read(runId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const ahead = this.#fetched?.runId === runId ? this.#fetched.blobs : undefined;
     return ahead && hashes.every((hash) => ahead.has(hash)) ? ahead : this.#store.blobs(runId, hashes);

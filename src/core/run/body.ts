@@ -24,6 +24,7 @@ export async function runBody(execution: Execution): Promise<void> {
   await execution.memory.load();
   execution.config = await readConfig(execution);
   const stored = await execution.read(() => deps.values.decode(runId, state.input));
+  deps.values.forget(runId);
   const input = await inspectInput(execution, stored);
   watchAsking(execution);
   if (execution.grants.length > 0) await untilTimely(execution, execution.grants);

@@ -135,7 +135,7 @@ async function restoreState<S extends object>(
   initial: S,
 ): Promise<S> {
   const { values } = execution.deps;
-  const first = values.echo(values.encode(place.key, initial)) as S;
+  const first = (): object => values.echo(values.encode(place.key, initial)) as S;
   const state = (await loopState(values, execution.runId, record, first)) as S;
   record.changes.length = 0;
   record.state = { value: state };

@@ -213,11 +213,12 @@ export class Checkpoints {
    */
   async stateToContinue(address: string): Promise<StateView> {
     const { row, seq } = await this.#find(address);
-    const { stateAt, viewState } = await looking();
+    const { stateAt, viewToContinue } = await looking();
     const fold = new RowFold(row);
     const state = await stateAt(this.#parts, row, seq, fold);
-    const view = await viewState(this.#parts.values, row.id, state);
-    if (seq === row.seq) this.#parts.justRead.hold({ row, state, fold });
+    const view = await viewToContinue(this.#parts.values, row.id, state);
+    if (seq === row.seq && this.#parts.justRead.hold({ row, state, fold })) return view;
+    this.#parts.values.forget(row.id);
     return view;
   }
 

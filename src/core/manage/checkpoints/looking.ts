@@ -1,5 +1,5 @@
 /** What shows a position of a run, and checks it. */
-export { viewLoops, viewState } from "../../journal/state-view.ts";
+export { viewLoops, viewState, viewToContinue } from "../../journal/state-view.ts";
 export { digestAt, readCheckpoint, readTasks, stateAt, viewAt } from "./checkpoint-view.ts";
 export { conversationIn } from "./conversation.ts";
 export { findCheckpoint, isLeft, keptFrom } from "./kept.ts";
