@@ -115,7 +115,12 @@ function shorten({ messages, tasks, decisions, context }: Writable): {
   return { shown, bytes };
 }
 
+/** Text that JSON repeats as it is. */
+const PRINTABLE = /^[ !#-[\]-~]*$/;
+
 function shortValue(value: unknown): Short {
+  if (typeof value === "string" && value.length < 1_024 && PRINTABLE.test(value))
+    return { shown: value, bytes: value.length + 2 };
   const text = encode(value);
   if (text.length <= MOST_BYTES) return { shown: value, bytes: text.length };
   const shown = { $ref: dataDigest(value), bytes: text.length };
