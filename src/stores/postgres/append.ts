@@ -8,7 +8,7 @@ import { type Calls, isPlain, manyCall, oneCall } from "./append-plain.ts";
 import type { Opened, Place } from "./migrations.ts";
 import type { Database, Queryable, Value } from "./queryable.ts";
 import { rowOf, toRow } from "./rows.ts";
-import { CLOCK, statement } from "./statement.ts";
+import { CLOCK, type NamedStatement, statement } from "./statement.ts";
 
 /** The approximate maximum number of characters in one statement. */
 const MOST_CHARACTERS = 16 * 1024 * 1024;
@@ -175,12 +175,9 @@ async function sendPlain(
   to: Writing,
   appends: readonly Append[],
 ): Promise<readonly AppendResult[]> {
-  const [only] = appends;
-  const lean = only && appends.length === 1 ? oneCall(to.calls, to.opened, only) : null;
-  if (lean && (await one.query(lean.text, lean.values, lean.name)).length === 1) return [ACCEPTED];
-  const ordered = lean ? appends : inOrder(appends);
-  const { text, values, name } = manyCall(to.calls, to.opened, ordered);
-  const refused = await one.query(text, values, name);
+  if (appends.length === 1 && (await isTaken(one, to, appends[0] as Append))) return [ACCEPTED];
+  const ordered = inOrder(appends);
+  const refused = await called(one, manyCall(to.calls, to.opened, ordered));
   if (refused.length === 0) return appends.map(() => ACCEPTED);
   const results = new Map<Append, AppendResult>();
   for (const [place, reason, row] of refused as readonly [Value, Refusal | typeof OTHER, string | null][]) {
@@ -191,6 +188,15 @@ async function sendPlain(
   }
   return appends.map((append) => results.get(append) ?? ACCEPTED);
 }
+
+/** Tries what one append needs least for; false says nothing about why it wasn't taken. */
+async function isTaken(one: Queryable, { calls, opened }: Writing, append: Append): Promise<boolean> {
+  const call = oneCall(calls, opened, append);
+  return call !== null && (await called(one, call)).length === 1;
+}
+
+const called = async (one: Queryable, call: NamedStatement): Promise<readonly (readonly Value[])[]> =>
+  (await one.kept?.(call)) ?? one.query(call.text, call.values);
 
 const ACCEPTED: AppendResult = { ok: true };
 

@@ -1,6 +1,7 @@
 import type * as Pg from "pg";
 import { HoldfastError } from "../../core/errors.ts";
-import { type Database, onPool, type PostgresPool } from "./queryable.ts";
+import { onPool } from "./pool.ts";
+import type { Database, PostgresPool } from "./queryable.ts";
 
 /** The engine needs few connections: one for appends, and some for concurrent work. */
 const CONNECTIONS = 5;
@@ -20,7 +21,7 @@ export async function connect(connectionString: string, timeoutMs: number): Prom
   });
   // While a connection is being handed over it has no other error listener, and an error would end the process.
   pool.on("connect", (client) => void client.on("error", () => undefined));
-  return onPool(pool as unknown as PostgresPool, { timeoutMs, end: () => pool.end() });
+  return onPool(pool as unknown as PostgresPool, { timeoutMs, end: () => pool.end(), isOwn: true });
 }
 
 /** What a client can do besides what its types say. */

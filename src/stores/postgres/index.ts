@@ -3,7 +3,8 @@ import { type Logger, silentLogger } from "../../core/logger.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { checkOptions } from "../options.ts";
 import { connect, listenAt } from "./driver.ts";
-import { type Database, onPool, type PostgresPool } from "./queryable.ts";
+import { onPool } from "./pool.ts";
+import type { Database, PostgresPool } from "./queryable.ts";
 import { PostgresStore } from "./store.ts";
 
 export type { PostgresClient, PostgresPool } from "./queryable.ts";

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sharedPostgres } from "../../../test/support/services/postgres.ts";
 import type { Store } from "../../core/store/contract.ts";
 import { accepted, creation, step } from "../../testing/conformance/index.ts";
-import { type Database, onPool, type Queryable } from "./queryable.ts";
+import { onPool } from "./pool.ts";
+import type { Database, Queryable } from "./queryable.ts";
 import { PostgresStore } from "./store.ts";
 
 const server = await sharedPostgres();

@@ -2,7 +2,7 @@ import pg from "pg";
 import { afterAll, describe, it } from "vitest";
 import { sharedPostgres } from "../../../test/support/services/postgres.ts";
 import { checkAgainstModel, MODEL_NOW } from "../../../test/support/store-model.ts";
-import { onPool } from "./queryable.ts";
+import { onPool } from "./pool.ts";
 import { PostgresStore } from "./store.ts";
 
 const server = await sharedPostgres();
@@ -17,6 +17,7 @@ describe.skipIf(server.url === undefined)("the postgres store beside the memory 
       database: {
         ...inner,
         query: (text, values) => inner.query(still(text), values),
+        kept: ({ text, values }) => inner.query(still(text), values),
         transaction: (work) =>
           inner.transaction((one) =>
             work({ ...one, query: (text, values) => one.query(still(text), values) }),

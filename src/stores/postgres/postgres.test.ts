@@ -17,7 +17,8 @@ import {
 } from "../../testing/conformance/index.ts";
 import { openPostgresStore, type PostgresOptions } from "./index.ts";
 import { listStatement } from "./listing.ts";
-import { type Database, onPool } from "./queryable.ts";
+import { onPool } from "./pool.ts";
+import type { Database } from "./queryable.ts";
 import { PostgresStore } from "./store.ts";
 
 const server = await sharedPostgres();
@@ -76,6 +77,7 @@ const timed = ({ query, ...database }: Database): Database => {
   return {
     ...database,
     query: wrap(query),
+    kept: ({ text, values }) => wrap(query)(text, values),
     transaction: (work) =>
       database.transaction((one) => work({ ...one, query: wrap((text, values) => one.query(text, values)) })),
   };
@@ -103,6 +105,9 @@ if (url === undefined) {
   it.skip(`the postgres store (skipped: ${server.missing})`, () => undefined);
 } else {
   conformance("postgres", openTimed, { clock });
+  conformance("postgres on connections of its own", (schema) =>
+    openPostgresStore({ connectionString: url, schema }),
+  );
   if (typeof bouncer === "string")
     it.skip(`the postgres store behind a pooler (skipped: ${bouncer})`, () => undefined);
   else
