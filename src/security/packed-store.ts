@@ -1,3 +1,4 @@
+import { defined } from "../core/defined.ts";
 import { checkStore } from "../core/store/check-store.ts";
 import type { Append, Store } from "../core/store/contract.ts";
 import { PACKED, UNREADABLE } from "../core/values/blind.ts";
@@ -54,6 +55,7 @@ export function packStore(inner: Store, options: CompressionOptions = {}): Store
   });
   const transact = inner.transaction?.bind(inner);
   const blobNames = inner.blobNames?.bind(inner);
+  const outlines = inner.outlines?.bind(inner);
   return withValues(inner, `${inner.name} (packed)`, {
     append: (batch) => inner.append(batch.map(packed)),
     async entries(runId, range) {
@@ -66,7 +68,7 @@ export function packStore(inner: Store, options: CompressionOptions = {}): Store
       const found = await inner.blobs(runId, hashes);
       return new Map(Array.from(found, ([hash, data]) => [hash, unpackText(data)]));
     },
-    ...(blobNames ? { blobNames } : {}),
+    ...defined({ blobNames, outlines }),
     ...(transact ? { transaction: (work, append) => transact(work, (value) => packed(append(value))) } : {}),
   });
 }

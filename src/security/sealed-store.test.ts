@@ -4,6 +4,7 @@ import { useFolders } from "../../test/support/folders.ts";
 import { keyOf, testKeyring } from "../../test/support/sealed.ts";
 import type { Entry, Store } from "../core/store/contract.ts";
 import { UNREADABLE } from "../core/values/blind.ts";
+import { createEngine, workflow } from "../index.ts";
 import { createMemoryStore } from "../stores/memory.ts";
 import { openSqliteStore } from "../stores/sqlite/index.ts";
 import { accepted, creation, everythingOf, step } from "../testing/conformance/index.ts";
@@ -220,6 +221,43 @@ describe("a store that holds unencrypted runs", () => {
     };
     const store = await sealStore(bare, { keyring: testKeyring("k1"), acceptPlain: true });
     expect(await values(store, "run-1")).toEqual([UNREADABLE, UNREADABLE]);
+  });
+});
+
+describe("the heads of a sealed store's entries", () => {
+  it("are read without opening a value, and checked all the same (issue 16)", async () => {
+    const memory = createMemoryStore();
+    const asked: string[] = [];
+    let change = (entry: Entry): Entry => entry;
+    const read = async (what: string, ...[id, range]: Parameters<Store["entries"]>) => {
+      asked.push(what);
+      return (await memory.entries(id, range)).map((entry) => change(entry));
+    };
+    const inner: Store = {
+      ...memory,
+      entries: (...range) => read("entries", ...range),
+      outlines: async (...range) =>
+        (await read("outlines", ...range)).map((one) => ({ ...one, data: one.data === null ? null : "" })),
+    };
+    const store = await seal(inner);
+    const flow = workflow("flow", async (ctx) => {
+      for (let n = 0; n < 3; n++) await ctx.step("step", () => `value ${n}`);
+    });
+    const engine = createEngine({ store, workflows: [flow] });
+    await engine.result((await engine.start(flow, undefined, { id: "run-1" })).id);
+    await engine.close();
+    const all = { from: 1, limit: 100 };
+    const entries = await memory.entries("run-1", all);
+    const bare = entries.map((one) => ({ ...one, data: one.data === null ? null : "" }));
+    asked.length = 0;
+    expect(await store.outlines?.("run-1", all)).toEqual(bare);
+    expect(asked).toEqual(["outlines"]);
+    change = (one) => ({ ...one, head: one.head.replace("run_completed", "run_cancelled") });
+    expect((await store.outlines?.("run-1", all))?.map(({ head }) => head)).toContain(UNREADABLE);
+    change = (one) => one;
+    await store.shred("run-1");
+    const gone = await store.outlines?.("run-1", all);
+    expect(gone?.map(({ data }) => data)).toEqual(gone?.map(() => null));
   });
 });
 

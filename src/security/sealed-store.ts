@@ -4,6 +4,7 @@ import { checkStore } from "../core/store/check-store.ts";
 import type {
   Append,
   AppendResult,
+  Entry,
   RunPage,
   RunQuery,
   Store,
@@ -13,6 +14,7 @@ import { type CompressionOptions, packer } from "./compression.ts";
 import { HeadCheck } from "./head-check.ts";
 import type { Keyring } from "./keyring.ts";
 import { checkKeyring } from "./keyring.ts";
+import type { DataKey } from "./record.ts";
 import { openRoot, ROOT_RUN, ROOT_WORKFLOW, type Root } from "./root.ts";
 import { type RotationOptions, type RotationReport, rotateKeys } from "./rotation.ts";
 import { RunKeys } from "./run-keys.ts";
@@ -192,7 +194,7 @@ function reads(
   keys: RunKeys,
   sealer: Sealer,
   heads: HeadCheck,
-): Pick<Store, "read" | "entries" | "blobs" | "blobNames" | "records" | "list" | "count"> {
+): Pick<Store, "read" | "entries" | "outlines" | "blobs" | "blobNames" | "records" | "list" | "count"> {
   const records = inner.records?.bind(inner);
   const count = inner.count?.bind(inner);
   return {
@@ -209,15 +211,7 @@ function reads(
       const row = await inner.read(runId);
       return runId === ROOT_RUN ? null : row;
     },
-    async entries(runId, range) {
-      const entries = await inner.entries(runId, range);
-      if (runId === ROOT_RUN) return [];
-      if (entries.every(({ data }) => data === null)) return heads.check(runId, entries);
-      const key = await keys.find(runId);
-      if (key === "missing") return [];
-      const opened = entries.map((entry) => sealer.openEntry(runId, key, entry));
-      return heads.check(runId, opened);
-    },
+    ...entriesOf(inner, keys, sealer, heads),
     async blobs(runId, hashes) {
       const found = await inner.blobs(runId, hashes);
       if (found.size === 0 || runId === ROOT_RUN) return new Map();
@@ -229,6 +223,33 @@ function reads(
     list: (query) => listRuns(inner, query),
     ...(count
       ? { count: async (query) => (await count(query)).filter(({ workflow }) => workflow !== ROOT_WORKFLOW) }
+      : {}),
+  };
+}
+
+function entriesOf(
+  inner: Store,
+  keys: RunKeys,
+  sealer: Sealer,
+  heads: HeadCheck,
+): Pick<Store, "entries" | "outlines"> {
+  type Range = Parameters<Store["entries"]>[1];
+  type Open = (runId: string, key: DataKey | "plain" | "gone", entry: Entry) => Entry;
+  const opening = (read: Store["entries"], open: Open) => async (runId: string, range: Range) => {
+    const entries = await read(runId, range);
+    if (runId === ROOT_RUN) return [];
+    if (entries.every(({ data }) => data === null)) return heads.check(runId, entries);
+    const key = await keys.find(runId);
+    if (key === "missing") return [];
+    const opened = entries.map((entry) => open(runId, key, entry));
+    return heads.check(runId, opened);
+  };
+  const outlines = inner.outlines?.bind(inner);
+  return {
+    entries: opening(inner.entries.bind(inner), (...one) => sealer.openEntry(...one)),
+    // Nothing is opened for a reader of heads. A run without its key has no values all the same.
+    ...(outlines
+      ? { outlines: opening(outlines, (_, key, one) => (key === "gone" ? { ...one, data: null } : one)) }
       : {}),
   };
 }
