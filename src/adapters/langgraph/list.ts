@@ -1,6 +1,6 @@
 import type { CheckpointListOptions, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import { isEqual } from "../diff.ts";
-import { jsonOf } from "../json-keys.ts";
+import { wholeJson } from "./brief-messages.ts";
 import { savedAt, Written } from "./past.ts";
 import type { ThreadState } from "./state.ts";
 import type { StoredValues } from "./stored.ts";
@@ -74,6 +74,6 @@ function isAsked(
   if (typeof limit === "string" && state.checkpoint.id >= limit) return false;
   const asked = Object.entries(filter);
   if (asked.length === 0) return true;
-  const metadata: unknown = JSON.parse(jsonOf(state.meta[1]));
+  const metadata: unknown = JSON.parse(wholeJson(state.meta[1]));
   return asked.every(([key, value]) => isEqual(Reflect.get(Object(metadata), key), value));
 }

@@ -2,8 +2,9 @@ import { firstSegment } from "../../core/keys.ts";
 import type { OutsideThread } from "../../core/manage/outside/outside-thread.ts";
 import type { ThreadMoment } from "../../core/manage/outside/thread-history.ts";
 import { isEqual } from "../diff.ts";
+import { type KeptState, stateIn } from "./kept-state.ts";
 import { namespaceOf } from "./names.ts";
-import { withValues } from "./same-writes.ts";
+import { type KeptWrites, withValues } from "./same-writes.ts";
 import type { TaskWrites, ThreadState } from "./state.ts";
 import type { Stored } from "./stored.ts";
 
@@ -61,18 +62,19 @@ export function savedAt(moment: ThreadMoment): Saved | undefined {
   const namespace = namespaceOf(moment.loop);
   return namespace === undefined
     ? undefined
-    : { namespace, state: moment.state as ThreadState, seq: moment.seq };
+    : { namespace, state: stateIn(moment.state as KeptState | ThreadState), seq: moment.seq };
 }
 
 /** Collects what tasks have written, by checkpoint. */
 export class Written {
-  readonly #found = new Map<string, TaskWrites[]>();
+  readonly #found = new Map<string, KeptWrites[]>();
   readonly #heads = new Map<string, string>();
   /** By namespace: writes since its last checkpoint, which may say only where in the next state their values are. */
-  readonly #open = new Map<string, { readonly list: TaskWrites[]; readonly index: number }[]>();
+  readonly #open = new Map<string, { readonly list: KeptWrites[]; readonly index: number }[]>();
 
   of(namespace: string, id: string): readonly TaskWrites[] {
-    return this.#found.get(placeOf(namespace, id)) ?? [];
+    const found = this.#found.get(placeOf(namespace, id)) ?? [];
+    return found.map((writes) => withValues(writes, undefined));
   }
 
   take(moment: ThreadMoment): void {
@@ -80,7 +82,7 @@ export class Written {
     if (saved) return this.#saved(saved);
     const namespace = "step" in moment ? namespaceOf(loopAround(moment.step)) : undefined;
     if (namespace === undefined || !("step" in moment)) return;
-    const writes = moment.value as TaskWrites;
+    const writes = moment.value as KeptWrites;
     // Writes that don't name their checkpoint belong to the newest one.
     const place = placeOf(namespace, writes.checkpoint ?? this.#heads.get(namespace) ?? "");
     const list = this.#found.get(place) ?? [];

@@ -1,6 +1,7 @@
 import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import { HoldfastError } from "../../core/errors.ts";
-import { fromJsonText, jsonOf } from "../json-keys.ts";
+import { fromJsonText } from "../json-keys.ts";
+import { brief, hasMessages, wholeJson } from "./brief-messages.ts";
 import { checkpointPackage } from "./package.ts";
 import { copyOf, isSame } from "./remembered.ts";
 
@@ -48,7 +49,8 @@ export class StoredValues {
       if (parsed === REPLACED && value !== REPLACED) throw new TypeError("the serializer can't write it");
       // Text that JSON.stringify wouldn't write, such as a long number, is kept as it is.
       if (this.#given && JSON.stringify(parsed) !== text) return [type, bytes];
-      return [type, fromJsonText(text, parsed)];
+      const data = fromJsonText(text, parsed);
+      return [type, hasMessages(text) ? brief(data) : data];
     } catch (error) {
       throw new HoldfastError("HF-6186", { what, problem: String(error) }, { cause: error });
     }
@@ -58,7 +60,7 @@ export class StoredValues {
     const serializer = await this.serializer();
     const [type, data] = stored;
     if (data instanceof Uint8Array) return serializer.loadsTyped(type, data);
-    return serializer.loadsTyped(type, jsonOf(data));
+    return serializer.loadsTyped(type, wholeJson(data));
   }
 
   /** A value on its way in. Of a list, elements that were saved before and haven't changed aren't serialized again. */

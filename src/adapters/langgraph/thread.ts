@@ -3,18 +3,18 @@ import type { OutsideThread, ThreadEvent } from "../../core/manage/outside/outsi
 import { type RunRow, terminal } from "../../core/types.ts";
 import { keyOf } from "../json-keys.ts";
 import { type Stand, standing } from "../standing.ts";
+import { type KeptState, keptOf, stateIn } from "./kept-state.ts";
 import { loopOf } from "./names.ts";
 import { Past } from "./past.ts";
-import { placed } from "./same-writes.ts";
+import { type KeptWrites, placed, withValues } from "./same-writes.ts";
 import {
   type DeltaHistory,
-  type KnownItems,
   type PreparedCheckpoint,
-  stateChanges,
   stateOf,
   type TaskWrites,
   type ThreadState,
 } from "./state.ts";
+import { type KnownItems, stateChanges } from "./state-changes.ts";
 import type { Item, Stored, StoredValues } from "./stored.ts";
 
 /** Something to be written: a checkpoint, or what a task has written on top of one. */
@@ -57,6 +57,8 @@ export class Thread {
   /** How many appends ago the journal said where the thread stands. */
   #sinceStanding = 0;
   #wasThere = false;
+  /** The state that was asked for last. */
+  #read: { readonly kept: KeptState | ThreadState; readonly state: ThreadState } | undefined;
   /** Checkpoints that were written or read here. */
   readonly #ids = new Set<string>();
 
@@ -112,7 +114,14 @@ export class Thread {
   }
 
   head(namespace: string): ThreadState | undefined {
-    return this.run.loop(loopOf(namespace)) as ThreadState | undefined;
+    const kept = this.kept(namespace);
+    if (kept && kept !== this.#read?.kept) this.#read = { kept, state: stateIn(kept) };
+    return kept && this.#read?.state;
+  }
+
+  /** The newest checkpoint of a namespace, as the journal holds it. */
+  kept(namespace: string): KeptState | ThreadState | undefined {
+    return this.run.loop(loopOf(namespace)) as KeptState | ThreadState | undefined;
   }
 
   /** What tasks have written on top of the newest checkpoint of a namespace. */
@@ -120,7 +129,7 @@ export class Thread {
     const head = this.head(namespace)?.checkpoint.id;
     const steps = await this.run.steps(loopOf(namespace));
     return steps
-      .map(({ value, ahead }) => ({ ahead, writes: value as TaskWrites }))
+      .map(({ value, ahead }) => ({ ahead, writes: withValues(value as KeptWrites, undefined) }))
       .filter(({ ahead, writes }) => (writes.checkpoint ?? (ahead ? undefined : head)) === head)
       .map(({ writes }) => writes);
   }
@@ -249,7 +258,9 @@ interface Staged {
   readonly ahead: number;
   readonly name: string;
   readonly of: string;
-  writes: TaskWrites;
+  readonly writes: TaskWrites;
+  /** As the journal will hold them. */
+  kept: KeptWrites;
 }
 
 /** One append in the making: what it makes of the states, and its events. */
@@ -261,6 +272,7 @@ class Draft {
   readonly #values: StoredValues;
   readonly #before: ReadonlyMap<string, Known>;
   readonly #heads = new Map<string, ThreadState>();
+  readonly #kept = new Map<string, KeptState>();
   readonly #made = new Map<string, ThreadState>();
   readonly #advanced = new Map<string, number>();
   readonly #written: { readonly namespace: string; readonly of: string; readonly writes: TaskWrites }[] = [];
@@ -294,12 +306,15 @@ class Draft {
     );
     const known = this.known.get(namespace) ?? this.#before.get(namespace);
     const items = known && known.id === head?.checkpoint.id ? known.items : undefined;
-    const change = head ? { patches: stateChanges(head, state, items, fresh) } : { state };
+    const kept = keptOf(state);
+    const last = this.#kept.get(namespace) ?? this.#thread.kept(namespace);
+    const change = last ? { patches: stateChanges(last, kept, items, fresh) } : { state: kept };
     const before = this.#advanced.get(namespace) ?? 0;
     this.#events.push(this.#thread.run.advance(loop, change, before));
     if (head && parent === head) this.#place(namespace, head, state);
     this.#advanced.set(namespace, before + 1);
     this.#heads.set(namespace, state);
+    this.#kept.set(namespace, kept);
     this.#made.set(`${namespace}\n${state.checkpoint.id}`, state);
     this.known.set(namespace, {
       id: state.checkpoint.id,
@@ -311,7 +326,7 @@ class Draft {
   /** The append's events. */
   events(): readonly ThreadEvent[] {
     return this.#events.flatMap((one) =>
-      "event" in one ? [one] : this.#thread.run.finished(one.loop, one.ahead, one.name, one.writes),
+      "event" in one ? [one] : this.#thread.run.finished(one.loop, one.ahead, one.name, one.kept),
     );
   }
 
@@ -320,7 +335,7 @@ class Draft {
     const loop = loopOf(namespace);
     for (const one of this.#events)
       if ("writes" in one && one.loop === loop && one.of === before.checkpoint.id)
-        one.writes = placed(one.writes, before, after);
+        one.kept = placed(one.writes, before, after);
   }
 
   async #parent(
@@ -385,7 +400,7 @@ class Draft {
     const stored = ahead <= 1 && advanced === 0 ? this.#thread.run.stepCount(loop, ahead === 0 ? 0 : 1) : 0;
     const count = (this.#steps.get(place) ?? stored) + 1;
     this.#steps.set(place, count);
-    this.#events.push({ loop, ahead, name: stepName(writes, count), of, writes });
+    this.#events.push({ loop, ahead, name: stepName(writes, count), of, writes, kept: writes });
     this.#written.push({ namespace, of, writes });
     const channels = writes.writes.map(([, channel]) => channel);
     if (channels.includes("__interrupt__")) this.outcome.interrupted = true;
