@@ -15,10 +15,19 @@ export interface AuditLoopDeps {
 }
 
 /**
- * A head is signed only after this many times what the one before has taken, however many events there are. A process that
- * mostly waits for its disk uses the processor less between two heads than for one, hence not only a hundred times.
+ * A head is signed only after the process has done this many times as much as for the one before, however many events
+ * there are. That is counted in time of the processor: a process that mostly waits for its disk does little in a second.
  */
-const REST = 200;
+const REST = 100;
+
+const SOONEST_MS = 10;
+
+/** When the last head was signed, what the process had done by then, and what it owes before the next. */
+interface Rest {
+  readonly since: number;
+  readonly used: number;
+  readonly owed: number;
+}
 
 /**
  * Signs heads in the background: after so many events of this process, and after so much time. It counts events in
@@ -31,8 +40,7 @@ export class AuditLoop {
   #isStopped = false;
   #signing: Promise<void> = Promise.resolve();
   #isWaiting = false;
-  /** When the next head may be signed, by the monotonic clock. */
-  #earliest = 0;
+  #rest: Rest = { since: 0, used: 0, owed: 0 };
   #cancelWait: () => void = () => undefined;
   /** Why the last attempt failed. */
   problem: { readonly code: string; readonly message: string } | null = null;
@@ -55,10 +63,30 @@ export class AuditLoop {
     this.#count += events;
     if (this.#count < this.#deps.events || !this.isStarted || this.#isStopped || this.#isWaiting) return;
     this.#isWaiting = true;
+    if (this.#isRested()) this.#deps.clock.defer(() => this.#passNow());
+    else this.#wait();
+  }
+
+  /** What this process has done so far; by the clock where nobody can tell. */
+  #used(): number {
     const { clock } = this.#deps;
-    const rest = this.#earliest - clock.monotonic();
-    if (rest > 0) this.#cancelWait = clock.setTimer(() => this.#passNow(), rest, { background: true });
-    else clock.defer(() => this.#passNow());
+    return clock.processor?.() ?? clock.monotonic();
+  }
+
+  #isRested(): boolean {
+    const { since, used, owed } = this.#rest;
+    return this.#used() - used >= owed || this.#deps.clock.monotonic() - since >= this.#deps.everyMs;
+  }
+
+  /** Looks again when, at the rate so far, half of what is owed will be done. */
+  #wait(): void {
+    const { clock, everyMs } = this.#deps;
+    const { since, used, owed } = this.#rest;
+    const [passed, done] = [clock.monotonic() - since, this.#used() - used];
+    const rate = passed > 0 && done > 0 ? Math.min(1, done / passed) : 1;
+    const ms = Math.min(Math.max((owed - done) / rate / 2, SOONEST_MS), Math.max(everyMs - passed, 0));
+    const look = (): void => (this.#isRested() ? this.#passNow() : this.#wait());
+    this.#cancelWait = clock.setTimer(look, ms, { background: true });
   }
 
   #passNow(): void {
@@ -90,12 +118,13 @@ export class AuditLoop {
   }
 
   async #sign(isDue: boolean): Promise<void> {
-    const { clock, everyMs, sign, send } = this.#deps;
+    const { clock, sign, send } = this.#deps;
     try {
-      const began = clock.monotonic();
+      const began = this.#used();
       const head = await sign(isDue).finally(() => {
-        const now = clock.monotonic();
-        this.#earliest = now + Math.min(REST * (now - began), everyMs);
+        const used = this.#used();
+        // Other work that was done meanwhile counts too, so heads take less than this, never more.
+        this.#rest = { since: clock.monotonic(), used, owed: REST * (used - began) };
       });
       if (head) await send(head);
       this.problem = null;
