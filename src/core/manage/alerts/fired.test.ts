@@ -1,3 +1,6 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { createDesk } from "../../../../test/support/alert-desk.ts";
 import { createLab, hangs } from "../../../../test/support/lab.ts";
@@ -5,6 +8,7 @@ import { workflow } from "../../../index.ts";
 import { auditKey, newAuditKey } from "../../../security/audit-key.ts";
 import type { FakeClock } from "../../../testing/fake-clock.ts";
 import type { Store } from "../../store/contract.ts";
+import { ALERT_KINDS } from "./kinds.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -15,6 +19,8 @@ const work = workflow("work", async (ctx, kind: string) => {
   await ctx.loop("turns", { n: 0 }, (state, turn) => (++state.n < 5 ? undefined : turn.done()));
   if (kind === "slow") await ctx.step("two", hangs);
 });
+
+const asks = workflow("asks", (ctx) => ctx.gate("ok", { choices: ["yes", "no"] }));
 
 /** The store behind a disk that takes so long for each write. */
 const onSlowDisk = (store: Store, clock: FakeClock, ms: number): Store =>
@@ -122,14 +128,21 @@ describe("alerts whose cause is made", () => {
     await lab.clock.advance(MINUTE);
     await check();
     await check();
-    const called = ["slo-cost P2", "slo-iterations P1", "slo-recovery-rate P2"];
-    expect(desk.news().sort()).toEqual(called.map((one) => `opened ${one}`));
+    expect(desk.news().sort()).toEqual([
+      "opened slo-cost P2",
+      "opened slo-iterations P1",
+      "opened slo-recovery-rate P2",
+    ]);
     for (const name of ["recovery-rate", "iterations", "cost"] as const)
       await watcher.slo.setTarget(name, null);
     await lab.clock.advance(MINUTE);
     await check();
     await check();
-    expect(desk.news().sort()).toEqual(called.map((one) => `cleared ${one}`));
+    expect(desk.news().sort()).toEqual([
+      "cleared slo-cost P2",
+      "cleared slo-iterations P1",
+      "cleared slo-recovery-rate P2",
+    ]);
     await lab.drive(next.close());
   });
 
@@ -168,5 +181,57 @@ describe("alerts whose cause is made", () => {
     await check();
     expect(desk.news()).toEqual(["cleared anchor-late P2"]);
     await lab.drive(engine.close());
+  });
+
+  it("call once for a run that came from another store, and clear when somebody has accepted it", async () => {
+    const here = createLab();
+    const home = here.engine([asks]);
+    await here.drive(home.start(asks, undefined, { id: "r" }));
+    await here.drive(home.settled("r"));
+    const bundle: string[] = [];
+    for await (const line of home.transfer.exportRun("r")) bundle.push(line);
+    await here.crash(home);
+    const { lab, desk, watcher, check } = stage();
+    await lab.drive(watcher.transfer.importRuns(Readable.from(bundle)));
+    await check();
+    await check();
+    expect(desk.news()).toEqual(["opened run-held P2 r"]);
+    const { digest } = await lab.drive(watcher.transfer.review("r"));
+    await lab.drive(watcher.transfer.accept("r", { digest, actor: "ops", reason: "looked at" }));
+    await check();
+    await check();
+    expect(desk.news()).toEqual(["cleared run-held P2 r"]);
+  });
+
+  it("call once for a run that kills its workers, and clear when it is cancelled", async () => {
+    const { lab, desk, check } = stage();
+    let engine = lab.engine([work], { recovery: { maxAttempts: 1 } });
+    await lab.drive(engine.start(work, "slow", { id: "l" }));
+    for (let death = 0; death < 2; death++) {
+      await lab.crash(engine);
+      await lab.clock.advance(20_000);
+      engine = lab.engine([work], { recovery: { maxAttempts: 1 } });
+      await lab.drive(engine.recover());
+      await lab.clock.settle();
+    }
+    const told = () => desk.news().filter((one) => one.includes("recovery-loop"));
+    await check();
+    await check();
+    expect(told()).toEqual(["opened recovery-loop P1 l"]);
+    await lab.drive(engine.cancel("l"));
+    await check();
+    await check();
+    expect(told()).toEqual(["cleared recovery-loop P1 l"]);
+    await lab.drive(engine.close());
+  });
+
+  it("are of every kind that there is, and each is cleared (S1-57)", () => {
+    const tests = ["alerts.test.ts", "fired.test.ts", "../../../../test/crash/alerts.test.ts"]
+      .map((file) => readFileSync(path.join(import.meta.dirname, file), "utf8"))
+      .join("\n");
+    const missing = ALERT_KINDS.filter((kind) => kind !== "test").flatMap((kind) =>
+      ["opened", "cleared"].filter((news) => !new RegExp(`"${news} ${kind}[ "]`).test(tests)),
+    );
+    expect(missing).toEqual([]);
   });
 });
