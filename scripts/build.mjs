@@ -5,6 +5,7 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "rolldown";
 import { dts } from "rolldown-plugin-dts";
+import { beginBuild, isBuilt, noteBuilt } from "./built-before.mjs";
 import { interpreterSandbox } from "./sandboxes.mjs";
 
 const ROOT = path.resolve(fileURLToPath(import.meta.url), "../..");
@@ -213,7 +214,8 @@ export async function buildLab() {
   });
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (process.argv[1] === fileURLToPath(import.meta.url) && !isBuilt(ROOT)) {
+  beginBuild(ROOT);
   rmSync(DIST, { recursive: true, force: true });
   await buildPackage();
   await buildVerifier();
@@ -221,4 +223,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await buildLab();
   await buildPages();
   await buildTypes();
+  noteBuilt(ROOT);
 }
