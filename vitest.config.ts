@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/support/longest-first.ts";
 
 /** Tests that talk to real servers and real disks. */
 const SERVED = [
@@ -20,6 +21,7 @@ export default defineConfig({
     // Every core. The default leaves one idle, which is half of a machine with two.
     maxWorkers: "100%",
     passWithNoTests: false,
+    sequence: { sequencer: LongestFirst },
     reporters: ["default", "./test/support/requirements/reporter.ts", "./scripts/summary-reporter.mjs"],
     projects: [
       {

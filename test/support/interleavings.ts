@@ -1,3 +1,5 @@
+import { partsLoaded } from "../../src/core/on-demand.ts";
+
 /**
  * Tries every order in which the parts of a program can take turns, one after another, depth first and
  * deterministically. Orders that differ only in independent turns are tried once (sleep sets, after Godefroid).
@@ -116,7 +118,9 @@ class Play implements Schedule {
       (thrown: unknown) => (end.how = { thrown }),
     );
     for (;;) {
-      await settle();
+      // A part of the code that is loaded on demand is no actor's turn.
+      do await settle();
+      while (await partsLoaded());
       if (typeof end.how === "object") throw end.how.thrown;
       if (end.how === "done") return true;
       const next = this.#next();
