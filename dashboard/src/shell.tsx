@@ -47,12 +47,18 @@ export function Shell({
 function Menu() {
   const [location] = useLocation();
   const menu = useRef<HTMLElement>(null);
-  // On a phone the menu is wider than the screen.
+  // On a phone the menu is wider than the screen, and it grows when it tells how many runs need somebody.
   useEffect(() => {
-    const here = menu.current?.querySelector("[aria-current]")?.getBoundingClientRect();
-    const whole = menu.current?.getBoundingClientRect();
-    if (here && whole)
-      menu.current?.scrollBy({ left: here.left + here.width / 2 - whole.left - whole.width / 2 });
+    const list = menu.current?.firstElementChild;
+    if (!list) return undefined;
+    const observer = new ResizeObserver(() => {
+      const here = menu.current?.querySelector("[aria-current]")?.getBoundingClientRect();
+      const whole = menu.current?.getBoundingClientRect();
+      if (here && whole)
+        menu.current?.scrollBy({ left: here.left + here.width / 2 - whole.left - whole.width / 2 });
+    });
+    observer.observe(list);
+    return () => observer.disconnect();
   }, [location]);
   return (
     <nav
@@ -60,7 +66,7 @@ function Menu() {
       aria-label={TEXT.nav.label}
       className="overflow-x-auto px-2 max-md:pb-2 md:flex-1 md:overflow-y-auto"
     >
-      <ul className="flex gap-0.5 md:flex-col">
+      <ul className="flex w-max min-w-full gap-0.5 md:w-auto md:flex-col">
         {ROUTES.flatMap(({ path, menu }) => {
           if (!menu) return [];
           const isHere = path === "/" ? location === "/" : location.startsWith(path);

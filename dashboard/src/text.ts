@@ -79,6 +79,7 @@ export const TEXT = {
     tokens: (n: string) => `${n} tokens`,
     last: "Last steps",
     head: {
+      version: (version: string) => `version ${version}`,
       for: "for",
       progress: "Progress",
       notSaved: "Nothing has been saved since",

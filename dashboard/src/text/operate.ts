@@ -36,7 +36,7 @@ export const OPERATE = {
 
   budgets: {
     title: "Budgets of the month",
-    lead: "What runs may cost in a calendar month (UTC). People are told at 80 % and at 100 %; nothing is held back.",
+    lead: "What runs may cost in a calendar month (UTC). People are told at 80\u00a0% and at 100\u00a0%; nothing is held back.",
     create: "Set a budget",
     empty: "There is no budget yet. With one, people are told before a month costs too much.",
     command: "holdfast budgets set payments --usd 500 --label team=payments",
@@ -49,7 +49,7 @@ export const OPERATE = {
     form: {
       title: "Set a budget",
       editing: (name: string) => `Change ${name}`,
-      effect: "From now on people are told when runs of this month have cost 80 % and 100 % of it.",
+      effect: "From now on people are told when runs of this month have cost 80\u00a0% and 100\u00a0% of it.",
       verb: "Set the budget",
       reasons: ["Planned", "Agreed with the owner"],
       name: "Name",

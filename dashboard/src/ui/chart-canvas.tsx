@@ -2,10 +2,16 @@ import { useEffect, useRef } from "react";
 import UPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { usePreferences } from "../preferences.ts";
-import { type ChartData, stacked } from "./chart-data.ts";
+import { type ChartData, type Steps, stacked } from "./chart-data.ts";
+import { useLetters } from "./letters.ts";
 
+/** Measured with letters of the usual size. */
 const HEIGHT = 208;
-const POWERS = Array.from({ length: 50 }, (_, power) => 2 ** power);
+const INCREMENTS: Readonly<Record<Steps, number[] | undefined>> = {
+  any: undefined,
+  binary: Array.from({ length: 50 }, (_, power) => 2 ** power),
+  whole: Array.from({ length: 15 }, (_, power) => [1, 2, 5].map((n) => n * 10 ** power)).flat(),
+};
 
 const colour = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
@@ -14,30 +20,37 @@ const colour = (name: string): string =>
 export default function ChartCanvas({
   data,
   format,
-  isBinary,
+  steps,
   label,
 }: {
   readonly data: ChartData;
   readonly format: (value: number) => string;
-  readonly isBinary: boolean;
+  readonly steps: Steps;
   readonly label: string;
 }) {
   const ref = useRef<HTMLDivElement>(null);
   const { theme } = usePreferences();
+  const letters = useLetters();
   useEffect(() => {
     const holder = ref.current;
     if (!holder) return undefined;
-    const plot = new UPlot(optionsOf(data, format, isBinary, holder.clientWidth), columnsOf(data), holder);
-    const watch = new ResizeObserver(() => plot.setSize({ width: holder.clientWidth, height: HEIGHT }));
+    const plot = new UPlot(
+      optionsOf(data, format, steps, letters, holder.clientWidth),
+      columnsOf(data),
+      holder,
+    );
+    const watch = new ResizeObserver(() =>
+      plot.setSize({ width: holder.clientWidth, height: HEIGHT * letters }),
+    );
     watch.observe(holder);
     return () => {
       watch.disconnect();
       plot.destroy();
     };
-  }, [data, format, isBinary, theme]);
+  }, [data, format, steps, theme, letters]);
   return (
     <>
-      <div ref={ref} aria-hidden className="h-52 w-full overflow-hidden" />
+      <div ref={ref} aria-hidden className="w-full overflow-hidden" style={{ height: HEIGHT * letters }} />
       <p className="sr-only">{label}</p>
     </>
   );
@@ -51,15 +64,17 @@ const columnsOf = (data: ChartData): UPlot.AlignedData => [
 function optionsOf(
   { labels, series }: ChartData,
   format: (value: number) => string,
-  isBinary: boolean,
+  steps: Steps,
+  letters: number,
   width: number,
 ): UPlot.Options {
-  const bars = UPlot.paths.bars?.({ size: [0.7, 48] });
-  const axis = { stroke: colour("soft"), font: "12px system-ui", ticks: { show: false } };
+  const bars = UPlot.paths.bars?.({ size: [0.7, 48 * letters] });
+  const axis = { stroke: colour("soft"), font: `${12 * letters}px system-ui`, ticks: { show: false } };
+  const incrs = INCREMENTS[steps];
   const grid = { stroke: colour("line"), width: 1 };
   return {
     width,
-    height: HEIGHT,
+    height: HEIGHT * letters,
     legend: { show: false },
     cursor: { show: false },
     scales: {
@@ -80,7 +95,8 @@ function optionsOf(
       {
         ...axis,
         grid: { show: false },
-        space: 64,
+        size: 50 * letters,
+        space: 64 * letters,
         incrs: [1, 2, 5, 7, 14, 30, 60],
         values: (_plot, at) =>
           at.map((index) => (Number.isInteger(index) ? (labels[index]?.slice(5) ?? "") : "")),
@@ -88,9 +104,10 @@ function optionsOf(
       {
         ...axis,
         grid,
-        size: 68,
+        size: 68 * letters,
+        space: 30 * letters,
         values: (_plot, at) => at.map(format),
-        ...(isBinary ? { incrs: POWERS } : {}),
+        ...(incrs ? { incrs } : {}),
       },
     ],
   };

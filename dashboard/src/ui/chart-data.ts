@@ -1,4 +1,7 @@
 /** What a chart shows: a value of each series for each label. `null`: nothing is known. */
+/** What steps of an axis may be. */
+export type Steps = "any" | "binary" | "whole";
+
 export interface ChartData {
   readonly labels: readonly string[];
   readonly series: readonly ChartSeries[];

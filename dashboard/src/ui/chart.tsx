@@ -2,12 +2,12 @@ import { ChartColumn, Table2 } from "lucide-react";
 import { useState } from "react";
 import { TEXT } from "../text.ts";
 import { Button } from "./button.tsx";
-import { type ChartData, summaryOf } from "./chart-data.ts";
+import { type ChartData, type Steps, summaryOf } from "./chart-data.ts";
 import { later } from "./later.tsx";
 import { Card } from "./page.tsx";
 import { Table } from "./table.tsx";
 
-const Canvas = later(() => import("./chart-canvas.tsx"), <div className="h-52" />);
+const Canvas = later(() => import("./chart-canvas.tsx"), <div className="h-[13.9rem]" />);
 
 const SWATCH = {
   accent: "bg-accent",
@@ -23,12 +23,12 @@ export interface ChartProps {
   /** The name of what the labels are, such as Day. */
   readonly by: string;
   readonly format: (value: number) => string;
-  /** Steps of the axis are powers of two, as for bytes. */
-  readonly isBinary?: boolean;
+  /** The steps of the axis: powers of two for bytes, whole numbers for counts. */
+  readonly steps?: Steps;
 }
 
 /** Columns over time, or the same as a table. The drawing is loaded when a chart is shown. */
-export function Chart({ title, data, by, format, isBinary = false }: ChartProps) {
+export function Chart({ title, data, by, format, steps = "any" }: ChartProps) {
   const [isTable, setTable] = useState(false);
   const rows = data.labels.map((label, at) => ({ label, at }));
   const Icon = isTable ? ChartColumn : Table2;
@@ -64,7 +64,7 @@ export function Chart({ title, data, by, format, isBinary = false }: ChartProps)
         </div>
       ) : (
         <figure className="px-3 pt-2 pb-3">
-          <Canvas data={data} format={format} isBinary={isBinary} label={summaryOf(data, format)} />
+          <Canvas data={data} format={format} steps={steps} label={summaryOf(data, format)} />
           <figcaption className="mt-1 flex flex-wrap gap-x-4 gap-y-1 px-1 text-[0.87rem] text-soft">
             {data.series.map(({ name, colour }) => (
               <span key={name} className="inline-flex items-center gap-1.5">

@@ -1,5 +1,5 @@
 import { Check, Copy } from "lucide-react";
-import { useEffect, useState } from "react";
+import { Fragment, useEffect, useState } from "react";
 import { TEXT } from "../text.ts";
 
 /** Copies a text, and says so for a moment. */
@@ -36,7 +36,14 @@ export function CommandLine({ command }: { readonly command: string }) {
   return (
     <div className="flex items-center gap-2 rounded-md border border-line bg-sunken py-1 pr-1 pl-3">
       <code className="min-w-0 flex-1 py-0.5 font-mono text-[0.87rem] break-words whitespace-pre-wrap">
-        {command}
+        {/* A browser would break a line after the hyphens of an option. */}
+        {command.split(" ").map((word, at) => (
+          // oxlint-disable-next-line react/no-array-index-key -- words have no other name, and never move
+          <Fragment key={at}>
+            {at === 0 ? null : " "}
+            <span className="inline-block max-w-full break-all">{word}</span>
+          </Fragment>
+        ))}
       </code>
       <CopyButton text={command} />
     </div>

@@ -18,7 +18,7 @@ export function Page({ title, lead, acts, children }: PageProps) {
     document.title = `${title} · ${TEXT.product}`;
   }, [title]);
   return (
-    <div className="mx-auto w-full max-w-[110rem] px-4 py-5 sm:px-6">
+    <div className="mx-auto w-full max-w-[140rem] px-4 py-5 sm:px-6">
       <header className="mb-4 flex flex-wrap items-start justify-between gap-3">
         <div className="min-w-0">
           <h1 className="text-xl font-semibold tracking-tight break-words">{title}</h1>

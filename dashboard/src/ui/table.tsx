@@ -9,6 +9,8 @@ export interface Column<Row> {
   readonly align?: "right";
   /** Left out on narrow windows. */
   readonly spare?: "sm" | "md" | "lg";
+  /** What can be done with the row. On a phone it stands below the name, where nobody has to look for it. */
+  readonly isActs?: boolean;
   /** This column takes what is left of the width. */
   readonly grows?: boolean;
   /** Its text may have several lines; that of others stands on one. */
@@ -31,6 +33,7 @@ const SPARE = { sm: "max-sm:hidden", md: "max-md:hidden", lg: "max-lg:hidden" } 
 /** A plain table: rows stay where they are while data is refreshed, and j and k walk over them. */
 export function Table<Row>({ label, columns, rows, keyOf, detail, onOpen }: TableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
+  const acts = columns.find(({ isActs }) => isActs);
   const walk = (by: number): void => {
     const all = [...(body.current?.querySelectorAll<HTMLElement>("tr[tabindex]") ?? [])];
     const at = all.findIndex((one) => one === document.activeElement);
@@ -40,8 +43,10 @@ export function Table<Row>({ label, columns, rows, keyOf, detail, onOpen }: Tabl
     { keys: "j", name: TEXT.table.next, act: () => walk(1) },
     { keys: "k", name: TEXT.table.before, act: () => walk(-1) },
   ]);
+  // Where the text of another column has lines, the two share what is left.
+  const grown = columns.some(({ wraps }) => wraps) ? "w-1/2" : "w-full";
   const shown = (column: Column<Row>): string =>
-    `${column.align === "right" ? "text-right tabular-nums" : "text-left"} ${column.spare ? SPARE[column.spare] : ""} ${column.grows ? "w-full min-w-36 break-words" : ""} ${column.wraps ? "min-w-40 max-w-96 break-words" : column.grows ? "" : "whitespace-nowrap"}`;
+    `${column.align === "right" ? "text-right tabular-nums" : "text-left"} ${column.isActs ? SPARE.sm : column.spare ? SPARE[column.spare] : ""} ${column.grows ? `${grown} min-w-44 break-words` : ""} ${column.wraps ? "w-1/2 min-w-40 break-words" : column.grows ? "" : "whitespace-nowrap"}`;
   const open = (event: KeyboardEvent, row: Row): void => {
     if (event.key !== "Enter" || event.target !== event.currentTarget) return;
     const link = event.currentTarget.querySelector("a");
@@ -73,9 +78,10 @@ export function Table<Row>({ label, columns, rows, keyOf, detail, onOpen }: Tabl
                 onKeyDown={(event) => open(event, row)}
                 className="align-top hover:bg-sunken/60 focus-visible:bg-accent-soft/50"
               >
-                {columns.map((column) => (
+                {columns.map((column, at) => (
                   <td key={column.title} className={`px-3 py-2 first:pl-4 last:pr-4 ${shown(column)}`}>
                     {column.cell(row)}
+                    {at === 0 && acts ? <div className="mt-1.5 flex sm:hidden">{acts.cell(row)}</div> : null}
                   </td>
                 ))}
               </tr>

@@ -40,7 +40,7 @@ export function VirtualTable({
         <thead className="sticky top-0 bg-surface text-soft">
           <tr>
             {columns.map((name) => (
-              <th key={name} scope="col" className={`py-1.5 font-medium ${headClassName}`}>
+              <th key={name} scope="col" className={`py-1.5 font-medium whitespace-nowrap ${headClassName}`}>
                 {name}
               </th>
             ))}

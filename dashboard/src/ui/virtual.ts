@@ -1,5 +1,5 @@
 import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
-import type { RefObject } from "react";
+import { type RefObject, useEffect } from "react";
 
 export interface RowsOptions {
   readonly count: number;
@@ -11,7 +11,7 @@ export interface RowsOptions {
 /** Which of many equally high lines are in view. Only those are in the page. */
 export function useRows({ count, box, rowPx, keyOf }: RowsOptions): Virtualizer<HTMLElement, Element> {
   // oxlint-disable-next-line react/incompatible-library -- nothing here is memoized by a compiler
-  return useVirtualizer<HTMLElement, Element>({
+  const virtual = useVirtualizer<HTMLElement, Element>({
     count,
     getScrollElement: () => box.current,
     estimateSize: () => rowPx,
@@ -19,4 +19,6 @@ export function useRows({ count, box, rowPx, keyOf }: RowsOptions): Virtualizer<
     initialRect: { width: 800, height: 600 },
     ...(keyOf ? { getItemKey: keyOf } : {}),
   });
+  useEffect(() => virtual.measure(), [virtual, rowPx]);
+  return virtual;
 }

@@ -121,7 +121,7 @@ const columnsOf = (by: (typeof GROUPS)[number], most: number): readonly Column<G
     grows: true,
     cell: ({ name, costUsd }) => (
       <>
-        <span className="break-all">{name}</span>
+        <span className="break-words">{name}</span>
         <Bar part={most > 0 ? (costUsd ?? 0) / most : 0} className="mt-1 max-w-md" />
       </>
     ),
@@ -133,7 +133,7 @@ const columnsOf = (by: (typeof GROUPS)[number], most: number): readonly Column<G
   },
   { title: T.columns.tokens, align: "right", spare: "sm", cell: ({ tokens }) => countText(tokens) },
   { title: T.columns.wasted, align: "right", cell: ({ wasted }) => costText(wasted) },
-  { title: T.columns.saved, align: "right", cell: ({ saved }) => costText(saved) },
+  { title: T.columns.saved, align: "right", spare: "sm", cell: ({ saved }) => costText(saved) },
   {
     title: T.columns.unpriced,
     align: "right",

@@ -62,7 +62,7 @@ const columnsOf = (
     grows: true,
     cell: ({ model, isCurrent }) => (
       <>
-        <span className="font-medium break-all">{model}</span>
+        <span className="font-medium break-words">{model}</span>
         {isCurrent ? null : <span className="ml-2 text-[0.87rem] text-soft">{T.notNow}</span>}
       </>
     ),
@@ -80,6 +80,7 @@ const columnsOf = (
   {
     title: T.columns.acts,
     align: "right",
+    isActs: true,
     cell: (one) => (
       <span className="flex justify-end gap-1.5">
         <AllowedButton permission={MANAGE_COST} small onClick={() => edit(one)}>

@@ -64,7 +64,13 @@ export function QueueDialog({ queue, onClose, onDone }: DialogProps & { readonly
   return (
     <ActDialog act={act} onClose={onClose} onDone={onDone}>
       {queue ? null : (
-        <TextField label={T.name} required value={name} onChange={(event) => setName(event.target.value)} />
+        <TextField
+          label={T.name}
+          required
+          data-first
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
       )}
       <div className="grid grid-cols-2 gap-4">
         {field("concurrency", T.concurrency)}
@@ -125,7 +131,13 @@ export function LimitDialog({ limit, onClose, onDone }: DialogProps & { readonly
   return (
     <ActDialog act={act} onClose={onClose} onDone={onDone}>
       {limit ? null : (
-        <TextField label={T.name} required value={name} onChange={(event) => setName(event.target.value)} />
+        <TextField
+          label={T.name}
+          required
+          data-first
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
       )}
       <div className="grid grid-cols-2 gap-4 sm:grid-cols-3">
         <TextField

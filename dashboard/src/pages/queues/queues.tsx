@@ -133,6 +133,7 @@ const columnsOf = (
   {
     title: T.columns.acts,
     align: "right",
+    isActs: true,
     cell: (one) => (
       <AllowedButton
         permission={MANAGE}

@@ -105,6 +105,7 @@ const columnsOf = (
   {
     title: T.columns.acts,
     align: "right",
+    isActs: true,
     cell: (one) => (
       <span className="flex justify-end gap-1.5">
         <AllowedButton

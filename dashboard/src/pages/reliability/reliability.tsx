@@ -48,6 +48,7 @@ export default function Reliability() {
                   data={byDay(report.incidents, range.since)}
                   by={TEXT.chart.day}
                   format={countText}
+                  steps="whole"
                 />
               )}
               <Card title={T.incidents} className="mb-5">

@@ -31,6 +31,10 @@ const UNITS: Readonly<Record<Objective["unit"], (value: number) => string>> = {
   usd: moneyText,
 };
 
+/** Recoveries are counted per run, and a run can have several of them: no share of anything. */
+const textOf = (name: Objective["name"], unit: Objective["unit"]): ((value: number) => string) =>
+  name === "recovery-rate" ? (value) => String(Math.round(value * 100) / 100) : UNITS[unit];
+
 /** What is left of the failures that the target allows, or how far they are over it. */
 const budgetText = (left: number): string =>
   left < 0 ? T.overBudget(`${Math.round((1 - left) * 10) / 10}`) : T.budgetLeft(percentText(left));
@@ -39,8 +43,8 @@ const budgetText = (left: number): string =>
 export const sloFigures = ({ objectives }: Report): readonly Slo[] =>
   objectives.map(({ name, unit, better, value, goal, state, budgetLeft, windowMs }) => ({
     name: T.slo[name],
-    value: value === null ? "–" : UNITS[unit](value),
-    target: goal === null ? null : `${better === "less" ? "≤" : "≥"} ${UNITS[unit](goal)}`,
+    value: value === null ? "–" : textOf(name, unit)(value),
+    target: goal === null ? null : `${better === "less" ? "≤" : "≥"}\u00a0${textOf(name, unit)(goal)}`,
     verdict: state,
     note: [
       T.within(spanText(windowMs)),

@@ -45,7 +45,7 @@ export function Head({
             <Link href={runsWith("workflow", run.workflow)} className="hover:underline">
               {run.workflow}
             </Link>{" "}
-            <span className="text-faint">{run.version}</span>
+            <span className="text-faint">· {TEXT.run.head.version(run.version)}</span>
           </p>
           <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
             <h1 className="flex min-w-0 items-center gap-1 text-xl font-semibold tracking-tight break-all">
@@ -142,7 +142,7 @@ function Facts({
       </Fact>
       {run.claim.owner === null ? null : <Fact name={facts.worker}>{run.claim.owner}</Fact>}
       <Fact name={facts.cost}>
-        {costText(run.usage)}
+        {run.usage.tokens === 0 && run.usage.costUsd === 0 ? "–" : costText(run.usage)}
         {run.usage.tokens > 0 ? (
           <span className="text-soft"> · {TEXT.run.tokens(countText(run.usage.tokens))}</span>
         ) : null}

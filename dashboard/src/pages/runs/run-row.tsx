@@ -10,12 +10,9 @@ import type { RunItem } from "./run-list.ts";
 
 const T = TEXT.runs;
 
-/** One set of columns for the head and all rows. On a phone a row has three lines. */
+/** One set of columns for the head and all rows. On a phone a row has four lines. */
 export const COLUMNS =
-  "grid gap-x-3 grid-cols-[1.25rem_auto_1fr_auto] md:grid-cols-[1.25rem_9.25rem_10rem_minmax(0,1fr)_4.5rem_4.5rem] xl:grid-cols-[1.25rem_9.25rem_minmax(7rem,11rem)_minmax(5rem,10.5rem)_minmax(12rem,1fr)_6rem_4.25rem_2.5rem_4rem] text-[0.93rem]";
-
-/** Heights in rem: rows are all alike, so the place of a row is known without drawing it. */
-export const ROW_REM = { wide: 2.4, phone: 5.25 } as const;
+  "grid gap-x-3 grid-cols-[1.25rem_1fr_auto] md:grid-cols-[1.25rem_9.25rem_10rem_minmax(0,1fr)_4.5rem_4.5rem] xl:grid-cols-[1.25rem_9.25rem_minmax(8rem,1fr)_minmax(5rem,10.5rem)_minmax(12rem,2.4fr)_5.5rem_4.25rem_2.5rem_4rem] text-[0.93rem]";
 
 export interface RowProps {
   readonly run: RunItem;
@@ -52,7 +49,7 @@ export const RunRow = memo(function RunRow({
       style={{ height, transform: `translateY(${top}px)` }}
       className={`absolute inset-x-0 content-center items-center border-b border-line px-3 ${COLUMNS} ${isSelected ? "bg-accent-soft" : "hover:bg-sunken"} ${isCurrent ? "shadow-[inset_3px_0_0_var(--accent)]" : ""}`}
     >
-      <td className="flex items-center max-md:col-start-1 max-md:row-span-3 max-md:row-start-1 max-md:self-start max-md:pt-1">
+      <td className="flex items-center max-md:col-start-1 max-md:row-span-4 max-md:row-start-1 max-md:self-start max-md:pt-1">
         <input
           type="checkbox"
           aria-label={T.select(run.id)}
@@ -65,8 +62,12 @@ export const RunRow = memo(function RunRow({
       <td className="min-w-0 overflow-hidden max-md:col-start-2 max-md:row-start-1">
         <Badge tone={run.tone}>{run.word}</Badge>
       </td>
-      <td className="flex min-w-0 items-center gap-1.5 max-md:col-start-3 max-md:row-start-1">
-        <Link href={`/r/${run.id}`} className="truncate font-mono text-[0.9rem] font-medium hover:underline">
+      <td className="flex min-w-0 items-center gap-1.5 max-md:col-span-2 max-md:col-start-2 max-md:row-start-2">
+        <Link
+          href={`/r/${run.id}`}
+          title={run.name ?? run.id}
+          className="truncate font-mono text-[0.9rem] font-medium hover:underline"
+        >
           {run.name ?? run.id}
         </Link>
         <Lineage run={run} />
@@ -76,14 +77,14 @@ export const RunRow = memo(function RunRow({
       </td>
       <td
         title={run.headline === run.status ? undefined : run.headline}
-        className={`truncate max-md:col-span-3 max-md:col-start-2 max-md:row-start-2 ${run.tone === "bad" ? "text-bad" : "text-soft"}`}
+        className={`truncate max-md:col-span-2 max-md:col-start-2 max-md:row-start-3 ${run.tone === "bad" ? "text-bad" : "text-soft"}`}
       >
         <Sentence run={run} />
       </td>
       <td className="min-w-0 max-xl:hidden">
         <Done progress={progress} />
       </td>
-      <td className="text-right whitespace-nowrap text-soft tabular-nums max-md:col-start-4 max-md:row-start-1">
+      <td className="text-right whitespace-nowrap text-soft tabular-nums max-md:col-start-3 max-md:row-start-1">
         <Since at={run.createdAt} />
       </td>
       <td className="text-right text-soft tabular-nums max-xl:hidden">
@@ -92,7 +93,7 @@ export const RunRow = memo(function RunRow({
       <td className="text-right text-soft tabular-nums max-md:hidden">
         {run.usage.costUsd === 0 ? "–" : costText(run.usage)}
       </td>
-      <td className="col-span-3 col-start-2 row-start-3 truncate text-[0.87rem] text-faint md:hidden">
+      <td className="col-span-2 col-start-2 row-start-4 truncate text-[0.87rem] text-faint md:hidden">
         {run.workflow} · {progress.text}
       </td>
     </tr>

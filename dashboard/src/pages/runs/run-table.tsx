@@ -1,10 +1,10 @@
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { type ComponentProps, type RefObject, useCallback, useEffect, useRef, useState } from "react";
-import { usePreferences } from "../../preferences.ts";
 import { TEXT } from "../../text.ts";
+import { useGrown } from "../../ui/letters.ts";
 import { useMedia } from "../../ui/use-media.ts";
 import type { RunItem } from "./run-list.ts";
-import { COLUMNS, ROW_REM, RunRow } from "./run-row.tsx";
+import { COLUMNS, RunRow } from "./run-row.tsx";
 import { isSelected, type Selection } from "./selection.ts";
 import { useProgress } from "./use-progress.ts";
 import type { Visible } from "./use-run-list.ts";
@@ -151,16 +151,10 @@ const Th = ({ className = "", ...rest }: ComponentProps<"th">) => (
   <th scope="col" {...rest} className={`text-[0.82rem] font-medium ${className}`} />
 );
 
-/** The size of the root's letters on usual, wide and very wide screens, as the style sheet has it. */
-const ROOT_PX = { normal: [15, 17, 21], compact: [13.5, 15, 18] } as const;
+/** Heights of rows with letters of the usual size. */
+const ROW_PX = { wide: 36, phone: 100 } as const;
 
-function useRowHeight(): number {
-  const isWide = useMedia("(min-width: 48rem)");
-  const [isBig, isHuge] = [useMedia("(min-width: 2400px)"), useMedia("(min-width: 3400px)")];
-  const { density } = usePreferences();
-  const [usual, big, huge] = ROOT_PX[density];
-  return Math.round((isHuge ? huge : isBig ? big : usual) * (isWide ? ROW_REM.wide : ROW_REM.phone));
-}
+const useRowHeight = (): number => useGrown(useMedia("(min-width: 48rem)") ? ROW_PX.wide : ROW_PX.phone);
 
 /** How far down the page an element begins. What stands above it may grow and shrink. */
 function useTop(element: RefObject<HTMLElement | null>): number {

@@ -111,6 +111,7 @@ function Who({ form, set }: Part) {
       <TextField
         label={T.name}
         required
+        data-first
         value={form.name}
         onChange={(event) => set({ name: event.target.value })}
       />

@@ -111,7 +111,7 @@ function columnsOf(
     {
       title: T.columns.acts,
       align: "right",
-      spare: "sm",
+      isActs: true,
       cell: (one) =>
         one.status === "ended" ? null : (
           <AllowedButton

@@ -2,6 +2,7 @@ import { Check, X } from "lucide-react";
 import { setPreferences, usePreferences } from "../../preferences.ts";
 import { useSession } from "../../session.tsx";
 import { TEXT } from "../../text.ts";
+import { Button } from "../../ui/button.tsx";
 import { Segments } from "../../ui/field.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { TokenList } from "./tokens.tsx";
@@ -26,9 +27,16 @@ export default function Settings() {
 }
 
 function You() {
-  const { actor, roles, may } = useSession();
+  const { actor, roles, may, leave } = useSession();
   return (
-    <Card title={T.you}>
+    <Card
+      title={T.you}
+      acts={
+        <Button small onClick={leave}>
+          {TEXT.nav.signOut}
+        </Button>
+      }
+    >
       <div className="flex flex-col gap-3 p-4">
         <p>
           <span className="text-lg font-medium break-all">{actor}</span>

@@ -43,6 +43,7 @@ export function TokenDialog({
         label={T.name}
         hint={T.nameHint}
         required
+        data-first
         value={form.name}
         onChange={(event) => set({ name: event.target.value })}
       />

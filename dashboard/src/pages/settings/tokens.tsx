@@ -115,6 +115,7 @@ const columnsOf = (
   {
     title: T.columns.acts,
     align: "right",
+    isActs: true,
     cell: (token) =>
       token.state === "valid" ? (
         <span className="flex justify-end gap-1.5">

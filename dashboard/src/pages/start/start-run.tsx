@@ -99,7 +99,14 @@ function Fields({ form, onChange }: FieldsProps) {
   return (
     <>
       <div>
-        <TextField label={T.workflow} hint={T.workflowHint} required list={known} {...bind("workflow")} />
+        <TextField
+          label={T.workflow}
+          hint={T.workflowHint}
+          required
+          data-first
+          list={known}
+          {...bind("workflow")}
+        />
         <Suggestions id={known} names={workflows} />
         {workflows.length === 0 ? (
           <div className="mt-2 text-soft">

@@ -32,7 +32,7 @@ export function Capacity({ report }: { readonly report: Report }) {
           title={T.chart}
           by={TEXT.chart.day}
           format={bytesText}
-          isBinary
+          steps="binary"
           data={{
             labels: days.map(({ day }) => day),
             series: [{ name: T.written, colour: "accent", values: days.map(({ bytes }) => bytes) }],

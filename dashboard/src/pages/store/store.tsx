@@ -123,6 +123,7 @@ function Pinned() {
                   {
                     title: TEXT.queues.columns.acts,
                     align: "right",
+                    isActs: true,
                     cell: (run) => (
                       <AllowedButton permission="runs:act" small onClick={() => act(unpinAct(run))}>
                         {T.unpin.verb}

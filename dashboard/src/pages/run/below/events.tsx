@@ -4,6 +4,7 @@ import { type AnswerOf, client } from "../../../api/client.ts";
 import { useApi } from "../../../api/use-api.ts";
 import { TEXT } from "../../../text.ts";
 import { Button } from "../../../ui/button.tsx";
+import { useGrown } from "../../../ui/letters.ts";
 import { When } from "../../../ui/time.tsx";
 import { VirtualTable } from "../../../ui/virtual-table.tsx";
 import { BLOCK, blocksOf, GROUPS, type Group, groupOfKind, isFailure, kindText } from "./blocks.ts";
@@ -90,18 +91,21 @@ function EventTable({
   readonly onSelect: (step: string) => void;
 }) {
   const { columns } = TEXT.run.events;
+  const rowPx = useGrown(ROW_PX);
   return (
     <VirtualTable
       label={TEXT.run.below.events}
       columns={[columns.seq, columns.when, columns.what, columns.step, columns.who]}
       count={events.length}
-      rowPx={ROW_PX}
+      rowPx={rowPx}
       keyOf={(at) => events[at]?.seq ?? at}
-      className="max-h-112 border-y border-line"
+      className="max-h-112 border-y border-line max-sm:[&_:is(td,th)]:px-2 max-sm:[&_:is(td,th):first-child:not([colspan])]:hidden"
       headClassName="px-4"
       row={(index) => {
         const event = events[index];
-        return event ? <EventRow key={event.seq} event={event} index={index} onSelect={onSelect} /> : null;
+        return event ? (
+          <EventRow key={event.seq} event={event} index={index} height={rowPx} onSelect={onSelect} />
+        ) : null;
       }}
     />
   );
@@ -110,17 +114,19 @@ function EventTable({
 function EventRow({
   event: { seq, at, kind, step, actor, reason },
   index,
+  height,
   onSelect,
 }: {
   readonly event: Event;
   readonly index: number;
+  readonly height: number;
   readonly onSelect: (step: string) => void;
 }) {
   return (
     <tr
       aria-rowindex={index + 2}
       className={`hover:bg-sunken ${isFailure(kind) ? "text-bad" : ""}`}
-      style={{ height: ROW_PX }}
+      style={{ height }}
     >
       <td className="px-4 text-soft tabular-nums">#{seq}</td>
       <td className="px-4 whitespace-nowrap">

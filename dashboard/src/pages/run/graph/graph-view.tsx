@@ -12,6 +12,7 @@ import { Crosshair, Maximize } from "lucide-react";
 import { useMemo, useState } from "react";
 import { TEXT } from "../../../text.ts";
 import { Button } from "../../../ui/button.tsx";
+import { useLetters } from "../../../ui/letters.ts";
 import { useNow } from "../../../ui/time.tsx";
 import { type Folds, firstFailed } from "../outline/rows.ts";
 import type { Node } from "../outline/tree.ts";
@@ -51,6 +52,7 @@ function Canvas({ tree: whole, selected, onSelect }: GraphViewProps) {
   const tree = useMemo(() => whole.slice(-MOST_DRAWN), [whole]);
   const [folds, setFolds] = useState<Folds>(new Map());
   const now = useNow();
+  const letters = useLetters();
   const flow = useReactFlow();
   const shape = shapeOf(tree, folds);
   // oxlint-disable-next-line react/exhaustive-deps -- laid out again only when the shape changes
@@ -64,9 +66,9 @@ function Canvas({ tree: whole, selected, onSelect }: GraphViewProps) {
         {
           id: node.key,
           type: isOpen ? "box" : "leaf",
-          position: { x, y },
-          width,
-          height,
+          position: { x: x * letters, y: y * letters },
+          width: width * letters,
+          height: height * letters,
           ...(parent === null ? {} : { parentId: parent }),
           ariaLabel: TEXT.run.outline.name(node.kind, node.name),
           data: {
@@ -119,7 +121,7 @@ function Canvas({ tree: whole, selected, onSelect }: GraphViewProps) {
           minZoom={0.05}
           proOptions={{ hideAttribution: true }}
         >
-          <Background className="!bg-surface" color="var(--line)" gap={24} />
+          <Background className="!bg-surface" color="var(--line)" gap={24 * letters} />
         </ReactFlow>
       </div>
     </div>

@@ -20,6 +20,7 @@ export interface Drawing {
   readonly edges: readonly GraphEdge[];
 }
 
+/** Measured with letters of the usual size. */
 export const NODE_WIDTH = 190;
 export const NODE_HEIGHT = 46;
 const HEAD = 34;

@@ -18,8 +18,9 @@ import { spentOf, tookOf } from "./figures.ts";
 import type { Row } from "./rows.ts";
 import type { Kind, Node } from "./tree.ts";
 
+/** Measured with letters of the usual size. */
 export const ROW_PX = 30;
-const INDENT_PX = 18;
+const INDENT_REM = 1.2;
 
 const ICONS: Readonly<Record<Kind | "gate" | "child", LucideIcon | null>> = {
   agent: Bot,
@@ -43,6 +44,7 @@ export interface OutlineRowProps {
   readonly id: string;
   readonly row: Row;
   readonly top: number;
+  readonly height: number;
   readonly now: number;
   /** How far the run is that the step has started. */
   readonly child: string | undefined;
@@ -53,7 +55,7 @@ export interface OutlineRowProps {
 
 /** One line of the tree. It is drawn again only if its step moves. */
 export const OutlineRow = memo(
-  function OutlineRow({ id, row, top, now, child, isSelected, onFold, onSelect }: OutlineRowProps) {
+  function OutlineRow({ id, row, top, height, now, child, isSelected, onFold, onSelect }: OutlineRowProps) {
     const { node, level, place, of, isOpen } = row;
     const isGroup = node.children.length > 0;
     const look = lookOf(node, now);
@@ -71,7 +73,7 @@ export const OutlineRow = memo(
         tabIndex={-1}
         onClick={() => onSelect(node.key)}
         className={`absolute inset-x-0 flex cursor-default items-center gap-2 pr-3 focus-visible:-outline-offset-2 ${isSelected ? "bg-accent-soft" : "hover:bg-sunken"} ${node.state === "not started" ? "text-faint" : ""}`}
-        style={{ top, height: ROW_PX, paddingLeft: 8 + (level - 1) * INDENT_PX }}
+        style={{ top, height, paddingLeft: `${0.5 + (level - 1) * INDENT_REM}rem` }}
       >
         <span
           aria-hidden
@@ -107,6 +109,7 @@ export const OutlineRow = memo(
     before.row.isOpen === after.row.isOpen &&
     before.id === after.id &&
     before.top === after.top &&
+    before.height === after.height &&
     before.child === after.child &&
     before.isSelected === after.isSelected &&
     (before.now === after.now || after.row.node.state !== "under way"),

@@ -3,6 +3,7 @@ import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 
 import { useKeys } from "../../../keys.tsx";
 import { TEXT } from "../../../text.ts";
 import { Button } from "../../../ui/button.tsx";
+import { useGrown } from "../../../ui/letters.ts";
 import { useNow } from "../../../ui/time.tsx";
 import { useRows } from "../../../ui/virtual.ts";
 import { OutlineRow, ROW_PX } from "./outline-row.tsx";
@@ -27,10 +28,11 @@ export function OutlineView({ tree, selected, onSelect, onOpen, progress }: Outl
   const id = useId();
   const rows = useMemo(() => rowsOf(tree, folds), [tree, folds]);
   const index = rows.findIndex(({ node }) => node.key === selected);
+  const rowPx = useGrown(ROW_PX);
   const virtual = useRows({
     count: rows.length,
     box,
-    rowPx: ROW_PX,
+    rowPx,
     keyOf: (at) => rows[at]?.node.key ?? at,
   });
   const fold = (key: string, open: boolean): void => setFolds((old) => new Map(old).set(key, open));
@@ -96,6 +98,7 @@ export function OutlineView({ tree, selected, onSelect, onOpen, progress }: Outl
                 id={`${id}-${item.index}`}
                 row={row}
                 top={item.start}
+                height={rowPx}
                 now={now}
                 child={progress.get(row.node.step?.child ?? "")}
                 isSelected={row.node.key === selected}

@@ -1,4 +1,5 @@
 import { TEXT } from "../../../text.ts";
+import { useGrown } from "../../../ui/letters.ts";
 import { spanText, When } from "../../../ui/time.tsx";
 import { VirtualTable } from "../../../ui/virtual-table.tsx";
 import type { Line } from "./bars.ts";
@@ -15,19 +16,20 @@ export function AttemptTable({
 }) {
   const rows = lines.flatMap(({ step, bars }) => bars.map((bar) => ({ step: step.step, ...bar })));
   const { columns, kinds } = TEXT.run.timeline;
+  const rowPx = useGrown(ROW_PX);
   return (
     <VirtualTable
       label={TEXT.run.timeline.label}
       columns={[columns.step, columns.attempt, columns.what, columns.began, columns.took]}
       count={rows.length}
-      rowPx={ROW_PX}
+      rowPx={rowPx}
       className="max-h-[max(24rem,calc(100dvh-15rem))] tabular-nums"
       headClassName="border-b border-line px-3"
       row={(index) => {
         const row = rows[index];
         if (!row) return null;
         return (
-          <tr key={index} aria-rowindex={index + 2} className="hover:bg-sunken" style={{ height: ROW_PX }}>
+          <tr key={index} aria-rowindex={index + 2} className="hover:bg-sunken" style={{ height: rowPx }}>
             <td className="max-w-80 truncate px-3">
               <button
                 type="button"

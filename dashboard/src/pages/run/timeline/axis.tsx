@@ -16,10 +16,12 @@ export interface AxisProps {
   readonly outline: Outline;
   readonly scale: Scale;
   readonly labelPx: number;
+  /** How much larger than usual letters are; all lengths here are those with usual ones. */
+  readonly letters: number;
 }
 
 /** The times, what was cut between them, and the checkpoints. */
-export function Axis({ run, outline, scale, labelPx }: AxisProps) {
+export function Axis({ run, outline, scale, labelPx, letters }: AxisProps) {
   const { data } = useApi("listCheckpoints", { run, limit: MOST });
   const from = data?.checkpoints.length === MOST ? data.checkpoints.at(-1)?.at : undefined;
   const older = useMemo(() => endsBefore(outline, scale, from), [outline, scale, from]);
@@ -27,17 +29,21 @@ export function Axis({ run, outline, scale, labelPx }: AxisProps) {
   const ticks = useMemo(() => ticksOf(scale, origin), [scale, origin]);
   const first = scale.pieces[0];
   return (
-    <div className="sticky top-0 z-20 flex border-b border-line bg-surface" style={{ height: AXIS_PX }}>
+    <div
+      className="sticky top-0 z-20 flex border-b border-line bg-surface"
+      style={{ height: AXIS_PX * letters }}
+    >
       <span
-        className="sticky left-0 z-10 shrink-0 truncate bg-surface px-3 py-1 text-[0.82rem] text-soft"
-        style={{ width: labelPx }}
+        className="sticky left-0 z-10 shrink-0 bg-surface px-3 py-1 text-[0.82rem] leading-tight text-soft"
+        style={{ width: labelPx * letters }}
       >
         {first ? day.format(first.from) : null}
       </span>
       <svg
         aria-hidden
-        width={scale.width + 12}
-        height={AXIS_PX}
+        width={(scale.width + 12) * letters}
+        height={AXIS_PX * letters}
+        viewBox={`0 0 ${scale.width + 12} ${AXIS_PX}`}
         className="shrink-0 overflow-visible text-[11px]"
       >
         {scale.pieces.map((piece) =>

@@ -2,6 +2,7 @@ import { ZoomIn, ZoomOut } from "lucide-react";
 import { type ReactNode, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { TEXT } from "../../../text.ts";
 import { Button } from "../../../ui/button.tsx";
+import { useLetters } from "../../../ui/letters.ts";
 import { spanText, useNow } from "../../../ui/time.tsx";
 import { useRows } from "../../../ui/virtual.ts";
 import { leavesOf } from "../outline/rows.ts";
@@ -132,7 +133,10 @@ function useWidth(): readonly [React.RefObject<HTMLElement | null>, number] {
 }
 
 function Chart({ run, outline, lines, zoom, selected, onSelect }: ChartProps) {
-  const [box, width] = useWidth();
+  const [box, boxWidth] = useWidth();
+  // All lengths are those with letters of the usual size; drawings and boxes grow together.
+  const letters = useLetters();
+  const width = boxWidth / letters;
   const labelPx = width < 480 ? 120 : width < 900 ? 180 : 260;
   const scale = useMemo(() => {
     const bars = lines.flatMap((line) => line.bars);
@@ -143,7 +147,7 @@ function Chart({ run, outline, lines, zoom, selected, onSelect }: ChartProps) {
   const virtual = useRows({
     count: lines.length,
     box,
-    rowPx: LINE_PX,
+    rowPx: LINE_PX * letters,
     keyOf: (at) => lines[at]?.step.step ?? at,
   });
   return (
@@ -154,8 +158,8 @@ function Chart({ run, outline, lines, zoom, selected, onSelect }: ChartProps) {
       aria-label={TEXT.run.timeline.label}
       className="max-h-[max(24rem,calc(100dvh-15rem))] overflow-auto overscroll-contain"
     >
-      <div style={{ width: labelPx + scale.width + 24 }}>
-        <Axis run={run} outline={outline} scale={scale} labelPx={labelPx} />
+      <div style={{ width: (labelPx + scale.width + 24) * letters }}>
+        <Axis run={run} outline={outline} scale={scale} labelPx={labelPx} letters={letters} />
         <ul className="relative" style={{ height: virtual.getTotalSize() }}>
           {virtual.getVirtualItems().map((item) => {
             const line = lines[item.index];
@@ -165,10 +169,15 @@ function Chart({ run, outline, lines, zoom, selected, onSelect }: ChartProps) {
               <li
                 key={item.key}
                 className={`absolute inset-x-0 flex items-center ${isSelected ? "bg-accent-soft" : "hover:bg-sunken"}`}
-                style={{ top: item.start, height: LINE_PX }}
+                style={{ top: item.start, height: LINE_PX * letters }}
               >
-                <LineLabel line={line} labelPx={labelPx} isSelected={isSelected} onSelect={onSelect} />
-                <Bars line={line} scale={scale} onSelect={onSelect} />
+                <LineLabel
+                  line={line}
+                  width={labelPx * letters}
+                  isSelected={isSelected}
+                  onSelect={onSelect}
+                />
+                <Bars line={line} scale={scale} letters={letters} onSelect={onSelect} />
               </li>
             );
           })}
@@ -192,12 +201,12 @@ type Select = TimelineViewProps["onSelect"];
 
 function LineLabel({
   line: { node, step },
-  labelPx,
+  width,
   isSelected,
   onSelect,
 }: {
   readonly line: Line;
-  readonly labelPx: number;
+  readonly width: number;
   readonly isSelected: boolean;
   readonly onSelect: Select;
 }): ReactNode {
@@ -208,7 +217,7 @@ function LineLabel({
       title={step.step}
       onClick={() => onSelect(step.step, null)}
       className={`sticky left-0 z-10 flex h-full shrink-0 items-center gap-1.5 px-3 text-left ${isSelected ? "bg-accent-soft" : "bg-surface"}`}
-      style={{ width: labelPx }}
+      style={{ width }}
     >
       <StateIcon look={lookOf(node, 0)} />
       {/* The end of a key tells steps apart, so it is the beginning that gives way. */}
@@ -232,14 +241,22 @@ const FILL: Readonly<Record<Bar["kind"], string>> = {
 function Bars({
   line,
   scale,
+  letters,
   onSelect,
 }: {
   readonly line: Line;
   readonly scale: Scale;
+  readonly letters: number;
   readonly onSelect: Select;
 }) {
   return (
-    <svg aria-hidden width={scale.width + 12} height={LINE_PX} className="shrink-0">
+    <svg
+      aria-hidden
+      width={(scale.width + 12) * letters}
+      height={LINE_PX * letters}
+      viewBox={`0 0 ${scale.width + 12} ${LINE_PX}`}
+      className="shrink-0"
+    >
       {scale.pieces.map((piece) =>
         piece.isBreak ? (
           <rect
