@@ -60,6 +60,34 @@ describe("what the pages say", () => {
     expect(keys.filter((key) => key.startsWith("g")).slice(0, 3)).toEqual(["gn", "gr", "gg"]);
   });
 
+  it("offers nothing to do where none of the selected runs can be resumed (S1-32)", async ({ skip }) => {
+    if (why) return skip(why);
+    await page.goto(`${stage.url}/runs`);
+    for (const run of ["tides", "essay"]) await page.getByLabel(`Select ${run}`, { exact: true }).click();
+    await page.getByRole("button", { name: "Resume", exact: true }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("None of these runs can be resumed now.").waitFor();
+    expect(await dialog.getByLabel("Reason", { exact: true }).count()).toBe(0);
+    expect(await dialog.getByText("holdfast resume").count()).toBe(0);
+    await dialog.getByRole("button", { name: "Back" }).last().click();
+    await dialog.waitFor({ state: "hidden" });
+  });
+
+  it("lets whoever has a touch screen read a plan before its keyboard covers it", async ({ skip }) => {
+    if (why) return skip(why);
+    const screen = { viewport: { width: 375, height: 740 }, hasTouch: true, isMobile: true };
+    for (const [options, isReady] of [
+      [{}, true],
+      [screen, false],
+    ] as const) {
+      const one = await stage.window("admin", "/r/comets", options);
+      await one.getByRole("button", { name: "Resume…" }).click();
+      const reason = one.getByRole("dialog").getByLabel("Reason", { exact: true });
+      await reason.waitFor();
+      expect(await reason.and(one.locator(":focus")).count()).toBe(isReady ? 1 : 0);
+    }
+  });
+
   it("fills a very wide screen with larger letters, and rows of their height", async ({ skip }) => {
     if (why) return skip(why);
     const wide = await stage.window("admin", "/runs", { viewport: { width: 3840, height: 2160 } });

@@ -4,6 +4,7 @@ import { type Act, command } from "../acts/act.ts";
 import { ActDialog } from "../acts/act-dialog.tsx";
 import { client } from "../api/client.ts";
 import { TEXT } from "../text.ts";
+import { Button } from "../ui/button.tsx";
 import { Modal } from "../ui/modal.tsx";
 import { costText } from "../ui/numbers.ts";
 import { ProblemView } from "../ui/problem.tsx";
@@ -49,6 +50,23 @@ export function BulkDialog({ act, chosen, onClose }: BulkDialogProps) {
     staleTime: Number.POSITIVE_INFINITY,
   });
   if (outcome) return <OutcomeView act={act} outcome={outcome} onClose={onClose} />;
+  if (foreseen.data?.seen.done.length === 0)
+    return (
+      <Modal
+        title={T.title[act]()}
+        onClose={onClose}
+        foot={
+          <div className="flex justify-end">
+            <Button onClick={onClose}>{TEXT.dialog.cancel}</Button>
+          </div>
+        }
+      >
+        <div className="flex flex-col gap-4">
+          <p>{T.none[act]}</p>
+          <Foreseen seen={foreseen.data.seen} />
+        </div>
+      </Modal>
+    );
   if (foreseen.data) return <Decide act={act} {...foreseen.data} onClose={onClose} onOutcome={setOutcome} />;
   return (
     <Modal title={T.title[act]()} onClose={onClose}>
@@ -90,12 +108,11 @@ function Decide({ act, seen, onClose, onOutcome }: DecideProps) {
     const flag = isMore ? [act === "cancel" ? "--compensate" : "--retry-failed"] : [];
     return {
       title: T.title[act](count),
-      effect: count === 0 ? T.none[act] : T.effect[act],
+      effect: T.effect[act],
       verb: T.verb[act](count),
       permission: "runs:act",
       reasons: T.reasons[act],
       isDangerous: act === "cancel",
-      isReady: count > 0,
       cli: (reason) => {
         const line = command([act, seen.done[0] ?? "", ...flag], reason);
         return count > 1 ? `${line}   # ${T.others(count - 1)}` : line;
@@ -117,7 +134,7 @@ function Decide({ act, seen, onClose, onOutcome }: DecideProps) {
       }}
     >
       <Foreseen seen={seen} />
-      {act === "pause" || count === 0 ? null : (
+      {act === "pause" ? null : (
         <label className="flex items-start gap-2">
           <input
             type="checkbox"

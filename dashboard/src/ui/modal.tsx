@@ -13,7 +13,7 @@ export interface ModalProps {
 
 /**
  * A dialog of the browser itself: it keeps the focus, hides the rest from readers, and closes on Escape. What is marked
- * with `data-first` gets the focus.
+ * with `data-first` gets the focus, except on touch screens.
  */
 export function Modal({ title, onClose, wide = false, children, foot }: ModalProps) {
   const ref = useRef<HTMLDialogElement>(null);
@@ -22,7 +22,8 @@ export function Modal({ title, onClose, wide = false, children, foot }: ModalPro
     const dialog = ref.current;
     if (!dialog || dialog.open) return;
     dialog.showModal();
-    dialog.querySelector<HTMLElement>("[data-first]")?.focus();
+    // The keyboard of a touch screen would cover what is to be read first.
+    if (!matchMedia("(pointer: coarse)").matches) dialog.querySelector<HTMLElement>("[data-first]")?.focus();
   }, []);
   return (
     <dialog
