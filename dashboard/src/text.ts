@@ -68,6 +68,8 @@ export const TEXT = {
     notFound: "There is no such page",
     home: "Go to Needs you",
     more: "Show more",
+    notLoaded: "This part of the dashboard couldn't be loaded: the server is away, or was updated.",
+    reload: "Load the page again",
   },
   time: { ago: (span: string) => `${span} ago`, in: (span: string) => `in ${span}`, now: "just now" },
 

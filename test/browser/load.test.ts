@@ -76,4 +76,16 @@ describe("a page of the dashboard, when it is opened", () => {
       expect(bodies.reduce((sum, body) => sum + gzipSync(body).length, 0)).toBeLessThanOrEqual(200_000);
     },
   );
+
+  it("says so when its code can't be loaded, and loads again", async ({ skip }) => {
+    if (why) return skip(why);
+    await page.goto(`${stage.url}/runs`);
+    await page.route("**/assets/gates-*.js", (route) => route.abort());
+    await page.getByRole("link", { name: "Gates" }).click();
+    const said = page.getByRole("alert");
+    await said.getByText("couldn't be loaded").waitFor();
+    await page.unroute("**/assets/gates-*.js");
+    await said.getByRole("button", { name: "Load the page again" }).click();
+    await page.getByRole("heading", { level: 1, name: "Gates" }).waitFor();
+  });
 });

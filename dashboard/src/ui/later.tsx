@@ -1,4 +1,6 @@
 import { type ComponentType, type ReactNode, useEffect, useState } from "react";
+import { TEXT } from "../text.ts";
+import { Button } from "./button.tsx";
 
 /**
  * A component whose code is loaded when it is first shown, or before by `load`. React's own way holds what was loaded back
@@ -13,24 +15,34 @@ export function later<Props extends object>(
     loaded ??= (await load()).default;
   };
   function Later(props: Props) {
-    const [state, setState] = useState<{ readonly error?: unknown }>({});
+    const [state, setState] = useState<"waits" | "loaded" | "failed">("waits");
     useEffect(() => {
       let isGone = false;
-      const show = (next: { readonly error?: unknown }): void => {
+      const show = (next: typeof state): void => {
         if (!isGone) setState(next);
       };
       if (!loaded)
         ready().then(
-          () => show({}),
-          (error: unknown) => show({ error }),
+          () => show("loaded"),
+          () => show("failed"),
         );
       return () => {
         isGone = true;
       };
     }, []);
-    if (state.error !== undefined) throw state.error;
     const Loaded = loaded;
-    return Loaded ? <Loaded {...props} /> : meanwhile;
+    if (Loaded) return <Loaded {...props} />;
+    return state === "failed" ? <NotLoaded /> : meanwhile;
   }
   return Object.assign(Later, { load: ready });
 }
+
+/** A server of another version has no longer the files that this page names. */
+const NotLoaded = () => (
+  <div role="alert" className="flex flex-wrap items-center gap-3 p-4">
+    <p>{TEXT.page.notLoaded}</p>
+    <Button small onClick={() => location.reload()}>
+      {TEXT.page.reload}
+    </Button>
+  </div>
+);

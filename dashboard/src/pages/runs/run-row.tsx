@@ -12,7 +12,7 @@ const T = TEXT.runs;
 
 /** One set of columns for the head and all rows. On a phone a row has four lines. */
 export const COLUMNS =
-  "grid gap-x-3 grid-cols-[1.25rem_1fr_auto] md:grid-cols-[1.25rem_9.25rem_10rem_minmax(0,1fr)_4.5rem_4.5rem] xl:grid-cols-[1.25rem_9.25rem_minmax(8rem,1fr)_minmax(5rem,10.5rem)_minmax(12rem,2.4fr)_5.5rem_4.25rem_2.5rem_4rem] text-[0.93rem]";
+  "grid gap-x-3 grid-cols-[1.25rem_1fr_auto] md:grid-cols-[1.25rem_9.25rem_10rem_minmax(0,1fr)_4.5rem_4.5rem] xl:grid-cols-[1.25rem_9.25rem_minmax(9.5rem,1fr)_minmax(5rem,10.5rem)_minmax(12rem,2.4fr)_5.5rem_4.25rem_2.5rem_4rem] text-[0.93rem]";
 
 export interface RowProps {
   readonly run: RunItem;
