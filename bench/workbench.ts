@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createEngine, type Engine, type EngineOptions, type Workflow } from "holdfast";
 import { createMemoryStore } from "holdfast/stores/memory";
@@ -15,6 +15,19 @@ export const median = (values: readonly number[]): number => quantile(values, 0.
 export function quantile(values: readonly number[], q: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN;
+}
+
+/**
+ * The processor time of the thread that runs JavaScript, in ms, where the system tells it (Linux): about what a time
+ * would be if nothing else wanted the processor.
+ */
+export function threadMs(): number {
+  try {
+    const [ns = ""] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ");
+    return Number(ns) / 1e6;
+  } catch {
+    return Number.NaN;
+  }
 }
 
 /** A scratch folder on the file system of the project, not in a memory file system. */
