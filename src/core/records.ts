@@ -226,10 +226,13 @@ function checkRow(table: RecordTable, row: RecordRow): RecordRow {
     const value = row[name] ?? DEFAULTS[name] ?? null;
     const problem = value === null ? column.required && "is missing" : problemOf(column, value);
     if (problem) throw refused(table, name, problem);
-    complete[name] = value;
+    complete[name] = column.kind === "percent" && value !== null ? twoDecimals(value as number) : value;
   }
   return complete;
 }
+
+/** A percentage as `DECIMAL(5,2)` keeps it, in every store. */
+export const twoDecimals = (percent: number): number => Math.round(100 * percent) / 100;
 
 const DEFAULTS: Readonly<Record<string, unknown>> = { retry_count: 0, version: "1.0" };
 

@@ -71,6 +71,19 @@ describe("an agent of one's own (S0-22)", () => {
     await engine.close();
   });
 
+  it("has its progress with two decimals in every store, as the column of the table (S0-06)", async () => {
+    const store = createMemoryStore();
+    const checkpointer = open(store);
+    const agent = stockAgent(ANALYSIS);
+    agent.pendingSubtasks = agent.pendingSubtasks.slice(0, 3);
+    await checkpointer.saveCheckpoint(agent, agent.doNext());
+    expect(await checkpointer.readCheckpoint(ANALYSIS, AGENT)).toMatchObject({ progress_pct: 33.33 });
+    const engine = createEngine({ store, execute: false });
+    const { headline } = await engine.status(`${ANALYSIS}-${AGENT}`);
+    expect(headline).toContain("1 of 3 subtasks, 33.33 %");
+    await Promise.all([engine.close(), checkpointer.close()]);
+  });
+
   it("of an earlier version is migrated, step by step, and restored (S0-35, S0-36, S0-44)", async () => {
     const store = createMemoryStore();
     await saved(store);

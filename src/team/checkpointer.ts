@@ -4,7 +4,7 @@ import { HoldfastError } from "../core/errors.ts";
 import { digest } from "../core/hash.ts";
 import type { OutsidePosition, OutsideResult, OutsideState } from "../core/manage/outside/outside.ts";
 import { CHECKPOINTER } from "../core/outside-workflows.ts";
-import type { AgentCheckpointRow } from "../core/records.ts";
+import { type AgentCheckpointRow, twoDecimals } from "../core/records.ts";
 import type { Store } from "../core/store/contract.ts";
 import type { Run } from "../core/types.ts";
 import {
@@ -209,7 +209,7 @@ export class AgentCheckpointer<A extends CheckpointedAgent = CheckpointedAgent> 
         record: { table: "agent_checkpoints", row },
         plan: [...done, ...pending],
         done,
-        detail: `${text}, ${row.progress_pct ?? 0} %`,
+        detail: `${text}, ${twoDecimals(row.progress_pct ?? 0)} %`,
         awaits: "saveCheckpoint",
         ...(failure ? { failure } : {}),
       },

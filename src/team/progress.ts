@@ -1,4 +1,5 @@
 import { isRecord } from "../core/check-options.ts";
+import { twoDecimals } from "../core/records.ts";
 import type { Agent, AgentReport, Results } from "./agent.ts";
 import { applyDelta, type MemoryDelta } from "./memory.ts";
 import type { AgentCheckpointState } from "./migrate.ts";
@@ -26,7 +27,7 @@ export interface ProgressText {
 }
 
 export function progressText(done: number, total: number, noun = "subtasks"): ProgressText {
-  const percent = total === 0 ? 0 : Math.round((10_000 * done) / total) / 100;
+  const percent = total === 0 ? 0 : twoDecimals((100 * done) / total);
   return { done, total, percent, text: `${done} of ${total} ${noun}` };
 }
 
