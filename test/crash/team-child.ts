@@ -52,7 +52,8 @@ const store = await openStore(url);
 const engine = createEngine({
   store,
   workflows: [team as unknown as Workflow<never, unknown>],
-  claimMs: 1_000,
+  // A process that gets no processor for a second is alive; one that is dead is seen to be dead at once.
+  claimMs: 5_000,
   sweepMs: 50,
   recovery: { maxAttempts: 10_000 },
 });

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -15,9 +16,12 @@ import { startServers } from "./servers.ts";
 import type { TeamConfig } from "./team-child.ts";
 
 const CHILD = childScript("test/crash/team-child");
-const KILLS = isExhaustive ? 100 : 3;
+/** `HOLDFAST_KILLS=100 npx vitest run --project crash test/crash/team.test.ts` kills a hundred times on each store. */
+const KILLS = Number(process.env["HOLDFAST_KILLS"] ?? (isExhaustive ? 100 : 3));
 /** With more kills than subtasks, several analyses are worked on together. */
-const ANALYSES = isExhaustive ? 6 : 1;
+const ANALYSES = Math.ceil(KILLS / 18);
+/** They share the analyses, and are killed at the same moment. */
+const PROCESSES = 2;
 const folder = mkdtempSync(path.join(tmpdir(), "holdfast-team-"));
 const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })];
 afterAll(async () => {
@@ -72,24 +76,28 @@ const EXPECTED = analysisIds.flatMap((id) =>
   STOCK_AGENTS.flatMap(({ type, subtasks }) => subtasks.map(({ name }) => `${id} ${type} ${name}`)),
 );
 
-/** Works until all analyses are done, with processes that are killed at random. */
+/** Works until all analyses are done, with processes that are all killed at random. */
 async function survive(store: string) {
   const witness = await openWitness();
   const random = seededIds(7);
   const config: TeamConfig = { store, witness: witness.url, analyses: analysisIds };
+  const most = Math.max(2, Math.floor((2 * EXPECTED.length) / (KILLS + 1)));
   let kills = 0;
   for (;;) {
-    const child = spawn(process.execPath, [CHILD, JSON.stringify(config)], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    const most = Math.max(2, Math.floor((2 * EXPECTED.length) / (KILLS + 1)));
-    const count = kills < KILLS ? 1 + Math.floor(random.random() * (most - 1)) : Number.POSITIVE_INFINITY;
-    witness.killAfter(count, () => child.kill("SIGKILL"));
-    const ended = new Promise<NodeJS.Signals | null>((resolve) =>
-      child.once("close", (_, signal) => resolve(signal)),
+    const children = Array.from({ length: PROCESSES }, () =>
+      spawn(process.execPath, [CHILD, JSON.stringify(config)], { stdio: ["ignore", "pipe", "inherit"] }),
     );
-    const printed = await readText(child.stdout);
-    if ((await ended) !== "SIGKILL") return { witness, kills, results: JSON.parse(printed) as TeamResult[] };
+    const count = kills < KILLS ? 1 + Math.floor(random.random() * (most - 1)) : Number.POSITIVE_INFINITY;
+    witness.killAfter(count, () => children.forEach((child) => void child.kill("SIGKILL")));
+    const ended = await Promise.all(
+      children.map(async (child) => {
+        const close = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
+        const printed = await readText(child.stdout);
+        return { printed, signal: (await close)[1] };
+      }),
+    );
+    const [done] = ended.filter(({ signal }) => signal !== "SIGKILL");
+    if (done) return { witness, kills, results: JSON.parse(done.printed) as TeamResult[] };
     kills++;
   }
 }
