@@ -1,8 +1,12 @@
+import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { useFolders } from "../../../../test/support/folders.ts";
 import { storedBytes } from "../../../../test/support/retention.ts";
 import { dagWorkflow } from "../../../dag/index.ts";
 import { createEngine, type Engine, HoldfastError, type Workflow, workflow } from "../../../index.ts";
 import { createMemoryStore } from "../../../stores/memory.ts";
+import { openSqliteStore } from "../../../stores/sqlite/index.ts";
+import type { Store } from "../../store/contract.ts";
 
 const TEXT = "x".repeat(3_000);
 
@@ -46,7 +50,13 @@ async function refusals(engine: Engine, id: string): Promise<unknown[]> {
   return Promise.all(uses.map((use) => use.catch((error: unknown) => error)));
 }
 
-describe("five checkpoints", () => {
+const folder = useFolders("keep-five");
+const STORES: readonly [string, () => Promise<Store>][] = [
+  ["memory", async () => createMemoryStore()],
+  ["SQLite", () => openSqliteStore({ file: path.join(folder(), "keep.db") })],
+];
+
+describe.each(STORES)("five checkpoints in %s", (where, open) => {
   const programs: Record<string, Workflow<undefined, unknown>> = {
     "a run of 300 steps": steps as Workflow<undefined, unknown>,
     "a loop of 300 turns": loop as Workflow<undefined, unknown>,
@@ -54,7 +64,7 @@ describe("five checkpoints", () => {
   };
   for (const [name, flow] of Object.entries(programs)) {
     it(`are left of ${name}: each restores to an equal digest, the others are refused (S2-05, S2-22, S2-27)`, async () => {
-      const store = createMemoryStore();
+      const store = await open();
       const engine = createEngine({ store, workflows: [flow], retention: "forever" });
       await engine.start(flow, undefined, { id: "a" });
       await engine.result("a");
@@ -75,6 +85,7 @@ describe("five checkpoints", () => {
           expect(HoldfastError.is(answer, "HF-1023"), id).toBe(true);
       expect(await engine.checkpoints.validate("a")).toMatchObject({ ok: true, checkpoints: 5 });
       const left = await storedBytes(store, "a");
+      process.stdout.write(`keep 5 of ${name} in ${where}: ${bytes} bytes before, ${left} after\n`);
       if (flow !== programs["a run of 300 steps"]) expect(left).toBeLessThan(bytes / 2);
       await engine.close();
       await store.close();
