@@ -90,7 +90,7 @@ export class OutsideState<S extends object> {
     if (row && terminal(row.status)) throw this.#refused(`its run ${row.id} is ${row.status}`);
     const stand = this.#keeping.stand?.(next);
     const said = stand && standing(row, stand, this.#sinceStanding, this.#run.now());
-    const events = [this.#run.advance(this.#keeping.loop, change)];
+    const events = [this.#run.advance(this.#keeping.loop, change, true)];
     if (!(await this.#run.write([...(said?.before ?? []), ...events, ...(said?.after ?? [])]))) return false;
     this.#sinceStanding = said && said.after.length > 0 ? 0 : this.#sinceStanding + 1;
     await this.#run.snapshotIfDue();

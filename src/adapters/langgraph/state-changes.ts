@@ -61,3 +61,15 @@ function valueChanges(
     isKnown(a, b) || isEqual(before[a], after[b]) || isEqual(brief(before[a]), after[b]);
   return listChanges(before, after, [...path, 1], same);
 }
+
+/** A value of this length is worth storing once. */
+const LONG = 1_024;
+/** The path of an element in a channel's list: `values`, the channel, 1, its index. */
+const IN_LIST = 4;
+
+/** True when the changes hold a channel's long value as a whole, which often comes again. An element of a list seldom does. */
+export const holdWhole = (patches: readonly StatePatch[]): boolean =>
+  patches.some(
+    ([, path, value]) =>
+      path[0] === "values" && path.length < IN_LIST && (JSON.stringify(value)?.length ?? 0) >= LONG,
+  );

@@ -14,7 +14,7 @@ import {
   type TaskWrites,
   type ThreadState,
 } from "./state.ts";
-import { type KnownItems, stateChanges } from "./state-changes.ts";
+import { holdWhole, type KnownItems, stateChanges } from "./state-changes.ts";
 import type { Item, Stored, StoredValues } from "./stored.ts";
 
 /** Something to be written: a checkpoint, or what a task has written on top of one. */
@@ -259,8 +259,9 @@ interface Staged {
   readonly name: string;
   readonly of: string;
   readonly writes: TaskWrites;
-  /** As the journal will hold them. */
-  kept: KeptWrites;
+  readonly kept: KeptWrites;
+  /** Made before their checkpoint is, which then knows which of its texts are stored apart. */
+  events?: readonly ThreadEvent[];
 }
 
 /** One append in the making: what it makes of the states, and its events. */
@@ -310,8 +311,11 @@ class Draft {
     const last = this.#kept.get(namespace) ?? this.#thread.kept(namespace);
     const change = last ? { patches: stateChanges(last, kept, items, fresh) } : { state: kept };
     const before = this.#advanced.get(namespace) ?? 0;
-    this.#events.push(this.#thread.run.advance(loop, change, before));
-    if (head && parent === head) this.#place(namespace, head, state);
+    const isNext = head !== undefined && parent === head;
+    if (isNext) this.#place(namespace, head, state);
+    const isAgain =
+      !isNext || state.delta !== undefined || !("patches" in change) || holdWhole(change.patches);
+    this.#events.push(this.#thread.run.advance(loop, change, isAgain, before));
     this.#advanced.set(namespace, before + 1);
     this.#heads.set(namespace, state);
     this.#kept.set(namespace, kept);
@@ -325,9 +329,11 @@ class Draft {
 
   /** The append's events. */
   events(): readonly ThreadEvent[] {
-    return this.#events.flatMap((one) =>
-      "event" in one ? [one] : this.#thread.run.finished(one.loop, one.ahead, one.name, one.kept),
-    );
+    return this.#events.flatMap((one) => ("event" in one ? [one] : (one.events ?? this.#eventsOf(one))));
+  }
+
+  #eventsOf({ loop, ahead, name, kept }: Staged): readonly ThreadEvent[] {
+    return this.#thread.run.finished(loop, ahead, name, kept);
   }
 
   /** Writes of this append that the new state holds say only where. */
@@ -335,7 +341,7 @@ class Draft {
     const loop = loopOf(namespace);
     for (const one of this.#events)
       if ("writes" in one && one.loop === loop && one.of === before.checkpoint.id)
-        one.kept = placed(one.writes, before, after);
+        one.events = this.#eventsOf({ ...one, kept: placed(one.writes, before, after) });
   }
 
   async #parent(

@@ -36,6 +36,8 @@ export interface Encoded {
   readonly text: string;
 }
 
+type Shared = boolean | ((text: string) => boolean);
+
 /** The beginning of a stored value, as JSON in the journal's encoding. */
 export interface Preview {
   readonly text: string;
@@ -72,8 +74,8 @@ export class Values {
     return this.#store.blinding !== undefined;
   }
 
-  /** `shared` stores long strings once by content, for values that recur in later states. */
-  encode(step: string, value: unknown, shared = false): Encoded {
+  /** `shared` stores long strings once by content, for values that recur in later states: all of them, or some. */
+  encode(step: string, value: unknown, shared: Shared = false): Encoded {
     const encoded = this.#encode(value, shared);
     const own = typeof encoded.data === "string" ? encoded.text.length : 0;
     const bytes = encoded.blobs.reduce((sum, blob) => sum + blob.data.length, own);
@@ -81,7 +83,7 @@ export class Values {
     return encoded;
   }
 
-  #encode(value: unknown, shared: boolean): Encoded {
+  #encode(value: unknown, shared: Shared): Encoded {
     const blobs: Blob[] = [];
     const keep = (text: string): string => {
       const blob = this.blob(text);
@@ -89,9 +91,12 @@ export class Values {
       return blob.hash;
     };
     const hasMarks = this.#store.blinding !== undefined;
-    const spill = (text: string) => (hasMarks || !looksBlinded(text) ? keep(text) : undefined);
+    const isShared = typeof shared === "function" ? shared : () => true;
+    const spill = (text: string) =>
+      isShared(text) && (hasMarks || !looksBlinded(text)) ? keep(text) : undefined;
     const redact = this.#redact ? { redact: this.#redact } : undefined;
-    const text = shared ? encode(value, { spill, spillAt: SHARED_LENGTH, ...redact }) : encode(value, redact);
+    const text =
+      shared !== false ? encode(value, { spill, spillAt: SHARED_LENGTH, ...redact }) : encode(value, redact);
     if (text.length <= INLINE_LIMIT) return { data: text, blobs, text };
     return { data: { blob: keep(text) }, blobs, text };
   }

@@ -44,10 +44,17 @@ export interface ThreadStep {
   readonly ahead: boolean;
 }
 
-/** The journal after the last snapshot may be this long before the next one is taken, and so many times as long as that one. */
+/**
+ * The journal after the last snapshot may be this long before the next one is taken, and so many times as long as the state
+ * with all its texts. So what only grows is never written a second time.
+ */
 const MIN_TAIL_BYTES = 4_194_304;
 const TAIL_FACTOR = 4;
 const EVENT_BYTES = 200;
+/** A shorter text that is written once stays in its entry: apart, it would cost 250 bytes more. */
+const APART_LENGTH = 4_096;
+/** How many texts are remembered that are stored apart. */
+const MOST_APART = 1_000;
 
 /**
  * A run whose loops are advanced by a program outside, and the state that it has reached here. It is an ordinary run:
@@ -61,6 +68,10 @@ export class OutsideThread {
   readonly #opening: ThreadOpening;
   #row: RunRow | null = null;
   #state = new RunState();
+  /** The length of the state with its texts, when it was last asked for. */
+  #stateBytes = 0;
+  /** Texts that were stored apart from here. */
+  readonly #apart = new Set<string>();
 
   constructor(parts: EngineParts, runId: string, opening: ThreadOpening) {
     this.#parts = parts;
@@ -168,9 +179,12 @@ export class OutsideThread {
     return this.#state.root.scopes.get(memberName(key, next))?.records.size ?? 0;
   }
 
-  /** The next iteration of a loop: its complete state the first time, afterwards the changes. */
-  advance(key: string, change: Advance, done = 0): ThreadEvent {
-    const encoded = this.#parts.values.encode(key, change, true);
+  /**
+   * The next iteration of a loop: its complete state the first time, afterwards the changes. `isAgain`: what is in them may
+   * be written again.
+   */
+  advance(key: string, change: Advance, isAgain: boolean, done = 0): ThreadEvent {
+    const encoded = this.#parts.values.encode(key, change, (text) => this.#isApart(text, isAgain));
     const iteration = (this.#record(key)?.iteration ?? 0) + done;
     return {
       event: { kind: "loop_advanced", step: key, meta: { iteration }, data: encoded.data },
@@ -178,11 +192,19 @@ export class OutsideThread {
     };
   }
 
-  /** A finished step of the iteration that is `ahead` of the last finished one. */
+  /** Whether a text is stored once, apart from the entry. */
+  #isApart(text: string, isAgain: boolean): boolean {
+    if (!isAgain && text.length < APART_LENGTH) return this.#apart.has(text);
+    if (this.#apart.size >= MOST_APART) this.#apart.clear();
+    this.#apart.add(text);
+    return true;
+  }
+
+  /** A finished step of the iteration that is `ahead` of the last finished one. The next iteration may hold what it says. */
   finished(key: string, ahead: number, name: string, value: unknown): readonly ThreadEvent[] {
     const index = (this.#record(key)?.iteration ?? 0) + ahead;
     const step = prefixOf(memberName(key, index)) + name;
-    const encoded = this.#parts.values.encode(step, value, true);
+    const encoded = this.#parts.values.encode(step, value, (text) => this.#isApart(text, true));
     return [
       {
         event: {
@@ -262,11 +284,13 @@ export class OutsideThread {
   async snapshotIfDue(): Promise<void> {
     const state = this.#state;
     const row = this.#row;
-    if (!row || state.tailBytes < Math.max(MIN_TAIL_BYTES, TAIL_FACTOR * state.snapshotBytes)) return;
+    if (!row || state.tailBytes < Math.max(MIN_TAIL_BYTES, TAIL_FACTOR * this.#stateBytes)) return;
     const snapshot = takeSnapshot(state);
     if (!snapshot) return;
     const { values, acts } = this.#parts;
     const encoded = values.encode("snapshot", { ...snapshot, row: projectionOf(row) }, true);
+    this.#stateBytes = encoded.blobs.reduce((sum, { data }) => sum + data.length, encoded.text.length);
+    if (state.tailBytes < TAIL_FACTOR * this.#stateBytes) return;
     const own = typeof encoded.data === "string" ? values.blob(encoded.text) : undefined;
     const meta = { previous: row.snapshotSeq, format: JOURNAL_FORMAT };
     const data = own ? { blob: own.hash } : encoded.data;
