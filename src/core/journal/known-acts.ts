@@ -58,7 +58,8 @@ function actsIn(runId: string, entry: Entry): KnownAct[] {
   return headEvents(runId, entry).flatMap((event) => knownAct(event) ?? []);
 }
 
-function knownAct({ seq, kind, step, meta }: JournalEvent): KnownAct | undefined {
+/** The act that an event is, if it has an id. */
+export function knownAct({ seq, kind, step, meta }: JournalEvent): KnownAct | undefined {
   if (kind === "signal_received" || !("id" in meta) || meta.id === undefined) return undefined;
   const { id, act, choice } = meta as {
     readonly id: string;

@@ -15,7 +15,7 @@ export const LONG = 2_000;
 export const summaryEvery = (seq: number): number => Math.max(1_000, Math.ceil(seq / 100));
 
 /** A summary that would list more than this isn't written: readers then read all of the run. */
-const MOST = 2_000;
+export const MOST_LISTED = 2_000;
 
 /** An act that was written under an id, or was noted because there was nothing to do. */
 export interface KnownAct {
@@ -48,7 +48,7 @@ export function summarize(
   { upTo, actsUpTo, acts }: Pick<Summary, "upTo" | "actsUpTo" | "acts">,
 ): Summary | undefined {
   const { signals } = state;
-  if (signals.length + acts.length > MOST) return undefined;
+  if (signals.length + acts.length > MOST_LISTED) return undefined;
   const open: [string, Omit<StepRecord, "data">][] = [];
   for (const [step, { data: _, ...record }] of state.steps()) {
     if (!isUnfinished(record) && record.status !== "failed") continue;
@@ -56,7 +56,7 @@ export function summarize(
       step,
       Object.fromEntries(Object.entries(record).filter(([, one]) => one !== undefined)) as never,
     ]);
-    if (open.length > MOST) return undefined;
+    if (open.length > MOST_LISTED) return undefined;
   }
   return {
     upTo,

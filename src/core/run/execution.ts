@@ -154,6 +154,7 @@ export class Execution implements ActiveRun {
   #hooks(): WriterHooks {
     return {
       durable: (events: readonly JournalEvent[]) => {
+        this.#summaries.hear(events);
         this.deps.engine.durable(this.writer.row, events);
         // A call abandoned at its time limit may still end what a later attempt waits for.
         if (this.#waits.size > 0)
@@ -407,6 +408,7 @@ export class Execution implements ActiveRun {
   }
 
   #outside(events: readonly JournalEvent[]): void {
+    this.#summaries.hear(events);
     if (this.#phase.is === "parking") this.#unpark(this.#phase);
     for (const event of events) {
       if (event.kind === "signal_received") this.#waits.wakeForSignal(event.meta.name);
