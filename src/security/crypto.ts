@@ -103,10 +103,28 @@ function fresh(length: number): Buffer {
 
 /** salt ‖ commitment ‖ iv ‖ ciphertext ‖ tag. `about` is authenticated too, and must be the same for decryption. */
 export function encrypt(secret: Uint8Array, about: Uint8Array, plain: Uint8Array): Buffer {
+  const sealed = Buffer.allocUnsafe(OVERHEAD_BYTES + plain.length);
+  encryptInto(sealed, 0, secret, about, plain);
+  return sealed;
+}
+
+/** The same into `room`, from `at` on; returns where it ends. */
+export function encryptInto(
+  room: Buffer,
+  at: number,
+  secret: Uint8Array,
+  about: Uint8Array,
+  plain: Uint8Array,
+): number {
   const iv = fresh(IV_BYTES);
   const { key, commitment, salt } = writingKey(secret);
   const { body, tag } = gcmEncrypt(key, iv, about, plain);
-  return Buffer.concat([salt, commitment, iv, body, tag]);
+  let end = at;
+  for (const part of [salt, commitment, iv, body, tag]) {
+    room.set(part, end);
+    end += part.length;
+  }
+  return end;
 }
 
 /** Plain AES-256-GCM. */
@@ -155,14 +173,18 @@ export function decrypt(secret: Uint8Array, about: Uint8Array, sealed: Uint8Arra
 
 /** Prefixes each text with its length, so that no two lists of texts give the same bytes. */
 export function lengthPrefixed(parts: readonly (string | Uint8Array)[]): Buffer {
-  const sizes = parts.map((part) => (typeof part === "string" ? Buffer.byteLength(part) : part.length));
-  const bytes = Buffer.alloc(sizes.reduce((sum, size) => sum + 4 + size, 0));
+  let size = 0;
+  for (const part of parts) size += 4 + (typeof part === "string" ? Buffer.byteLength(part) : part.length);
+  const bytes = Buffer.allocUnsafe(size);
   let at = 0;
-  for (const [index, part] of parts.entries()) {
-    at = bytes.writeUInt32BE(sizes[index] as number, at);
-    if (typeof part === "string") bytes.write(part, at);
-    else bytes.set(part, at);
-    at += sizes[index] as number;
+  for (const part of parts) {
+    const start = at + 4;
+    if (typeof part === "string") at = start + bytes.write(part, start);
+    else {
+      bytes.set(part, start);
+      at = start + part.length;
+    }
+    bytes.writeUInt32BE(at - start, start - 4);
   }
   return bytes;
 }

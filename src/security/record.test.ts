@@ -23,6 +23,17 @@ describe("a sealed record", () => {
     expect(openRecord(key, place, sealRecord(key, place, long, pack))).toBe(long);
   });
 
+  it("gives back texts of every length, whatever was sealed before (issue 16)", () => {
+    const never = packer(false);
+    const lengths = [16_384, 5_461, 5_462, 3, 16_300, 16_301, 40_000, 0, 5_400, 1];
+    for (const letter of ["x", "\u20ac", "\ud83e\udd8a"])
+      for (const length of lengths) {
+        const text = letter.repeat(length / letter.length);
+        for (const packs of [pack, never])
+          expect(openRecord(key, place, sealRecord(key, place, text, packs)) === text).toBe(true);
+      }
+  });
+
   it("opens only where it was sealed for: each of 120 records only in its own place", () => {
     const places: RecordPlace[] = [];
     for (const store of ["s", "t"])

@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { type Pack, unpack } from "./compression.ts";
-import { decrypt, encrypt, lengthPrefixed, OVERHEAD_BYTES } from "./crypto.ts";
+import { decrypt, encryptInto, lengthPrefixed, OVERHEAD_BYTES } from "./crypto.ts";
 
 /**
  * A value as a sealed store holds it: `hfs1.` and, in base64,
@@ -46,17 +46,28 @@ const about = (header: Uint8Array, { store, run, type, at, head }: RecordPlace):
 
 export const isSealed = (text: string): boolean => text.startsWith(PREFIX);
 
+/** Room for what most values become: making it anew for each was a good part of the garbage of a sealed step. */
+const ROOM = 16_384;
+const textRoom = Buffer.allocUnsafeSlow(ROOM);
+const recordRoom = Buffer.allocUnsafeSlow(ROOM);
+/** UTF-8 has at most this many bytes for each unit of a text. */
+const MOST_BYTES = 3;
+
 export function sealRecord(key: DataKey, place: RecordPlace, text: string, pack: Pack): string {
-  const bytes = Buffer.from(text);
+  const isShort = text.length * MOST_BYTES <= ROOM;
+  const bytes = isShort ? textRoom.subarray(0, textRoom.write(text)) : Buffer.from(text);
   const packed = pack(bytes);
-  const header = Buffer.alloc(HEADER_BYTES);
-  header.writeUInt8(FORMAT, 0);
-  header.writeUInt8(SUITE, 1);
-  header.writeUInt8(packed ? PACKED : 0, 2);
-  header.writeUInt32BE(bytes.length, 3);
-  header.set(key.id, 7);
-  const sealed = encrypt(key.secret, about(header, place), packed ?? bytes);
-  return PREFIX + Buffer.concat([header, sealed]).toString("base64");
+  const plain = packed ?? bytes;
+  const size = HEADER_BYTES + OVERHEAD_BYTES + plain.length;
+  const record = size <= ROOM ? recordRoom : Buffer.allocUnsafe(size);
+  record[0] = FORMAT;
+  record[1] = SUITE;
+  record[2] = packed ? PACKED : 0;
+  record.writeUInt32BE(bytes.length, 3);
+  record.set(key.id, 7);
+  const header = record.subarray(0, HEADER_BYTES);
+  const end = encryptInto(record, HEADER_BYTES, key.secret, about(header, place), plain);
+  return PREFIX + record.toString("base64", 0, end);
 }
 
 /** The value, or `null` when the record wasn't sealed with this key for this place. */
