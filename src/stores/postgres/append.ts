@@ -4,7 +4,7 @@ import type { RunRow } from "../../core/types.ts";
 import { otherStore } from "../other-store.ts";
 import { batchStatement, OTHER } from "./append-batch.ts";
 import { limitedCall } from "./append-limited.ts";
-import { type Calls, isPlain, manyCall, oneCall } from "./append-plain.ts";
+import { type Calls, isPlain, manyCall, oneCall, stepCall } from "./append-plain.ts";
 import type { Opened, Place } from "./migrations.ts";
 import type { Database, Queryable, Value } from "./queryable.ts";
 import { rowOf, toRow } from "./rows.ts";
@@ -191,6 +191,9 @@ async function sendPlain(
 
 /** Tries what one append needs least for; false says nothing about why it wasn't taken. */
 async function isTaken(one: Queryable, { calls, opened }: Writing, append: Append): Promise<boolean> {
+  const step = one.kept && stepCall(calls, opened, append);
+  const stepped = step ? await one.kept?.(step) : null;
+  if (stepped) return stepped.length === 1;
   const call = oneCall(calls, opened, append);
   return call !== null && (await called(one, call)).length === 1;
 }
