@@ -9,7 +9,7 @@ import { SCHEMA as SQLITE } from "./sqlite/migrations.ts";
 /** The version of each store, by the journal format that introduced it. */
 const NUMBERS: Readonly<Record<number, object>> = {
   1: { SQLITE: 2, POSTGRES: 1, REDIS: 1, DYNAMODB: 1, FILES: "1.0" },
-  2: { SQLITE: 7, POSTGRES: 7, REDIS: 3, DYNAMODB: 3, FILES: "3.0" },
+  2: { SQLITE: 7, POSTGRES: 8, REDIS: 3, DYNAMODB: 3, FILES: "3.0" },
 };
 
 describe("a journal format (R15)", () => {

@@ -3,6 +3,8 @@ export interface TestClock {
   now(): number;
 }
 
+const FUNCTION = /^CREATE (OR REPLACE )?FUNCTION/;
+
 type Query = (text: string, values?: readonly unknown[]) => Promise<unknown>;
 
 /**
@@ -24,11 +26,16 @@ export class ServerClock {
   /** The statement with this clock instead of the server's. */
   async text(text: string): Promise<string> {
     if (this.#told === undefined)
-      await this.#run(`CREATE TABLE IF NOT EXISTS ${this.#table} AS SELECT 0::double precision AS ms`);
+      await this.#run(
+        `CREATE TABLE IF NOT EXISTS ${this.#table} (id integer PRIMARY KEY, ms double precision)`,
+      );
     const now = this.#clock.now();
-    if (this.#told !== now) await this.#run(`UPDATE ${this.#table} SET ms = ${now}`);
+    if (this.#told !== now)
+      await this.#run(
+        `INSERT INTO ${this.#table} AS clock VALUES (1, ${now}) ON CONFLICT (id) DO UPDATE SET ms = ${now}`,
+      );
     this.#told = now;
-    const ms = text.startsWith("CREATE FUNCTION") ? `(SELECT ms FROM ${this.#table})` : String(now);
+    const ms = FUNCTION.test(text) ? `(SELECT ms FROM ${this.#table} WHERE id = 1)` : String(now);
     return text.replaceAll("clock_timestamp()", `to_timestamp(${ms} / 1000.0)`);
   }
 

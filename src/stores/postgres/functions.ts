@@ -51,15 +51,15 @@ export const MANY = [
 ];
 
 /** Forces a flush of this commit on servers that don't flush commits by default. */
-const FLUSHED = `IF current_setting('synchronous_commit') = 'off' THEN
+export const FLUSHED = `IF current_setting('synchronous_commit') = 'off' THEN
     PERFORM set_config('synchronous_commit', 'on', true);
   END IF;`;
 
-const isSame = (at: string): string =>
+export const isSame = (at: string): string =>
   `EXISTS (SELECT FROM ${at}meta AS meta WHERE meta.key = 'incarnation' AND meta.value = a_incarnation AND meta.tableoid = a_of)`;
 
 /** What an accepted append does to the row. `of` gives the argument of this name. */
-const changes = (of: (name: string) => string): string => `${PROJECTED.map(
+export const changes = (of: (name: string) => string): string => `${PROJECTED.map(
   (name) => `${name} = ${of(`a_${name}`)}`,
 ).join(", ")},
       epoch = greatest(run.epoch + CASE WHEN ${of("a_kind")} IN ('acquire', 'revoke') THEN 1 ELSE 0 END, ${of("a_least")}),
@@ -70,7 +70,7 @@ const changes = (of: (name: string) => string): string => `${PROJECTED.map(
         WHEN ${of("a_kind")} IN ('hold', 'acquire') THEN ${CLOCK} + ${of("a_ttl")} ELSE 0 END`;
 
 /** When it is accepted. */
-const needs = (
+export const needs = (
   of: (name: string) => string,
 ): string => `run.id = ${of("a_id")} AND run.seq = ${of("a_expected")}
       AND (${of("a_token")} IS NULL OR run.token = ${of("a_token")} AND run.epoch = ${of("a_epoch")})
@@ -94,7 +94,7 @@ END $body$`;
 const indexed = (name: string): string => `${name}[a_i]`;
 
 /** In the order of checks that the contract defines. */
-const REASON = `CASE
+export const REASON = `CASE
         WHEN NOT FOUND THEN 'missing'
         WHEN a_token[a_i] IS NOT NULL
           AND (a_row.token IS DISTINCT FROM a_token[a_i] OR a_row.epoch <> a_epoch[a_i]) THEN 'fenced'
@@ -104,7 +104,7 @@ const REASON = `CASE
 const COLUMNS = [...IDENTIFYING, ...PROJECTED];
 const created = (name: string): string => (name === "labels" ? "a_labels[a_i]::jsonb" : `a_${name}[a_i]`);
 
-const creating = (
+export const creating = (
   at: string,
 ): string => `INSERT INTO ${at}runs AS run (${COLUMNS.join(", ")}, epoch, owner, token, claim_until)
         VALUES (${COLUMNS.map(created).join(", ")},

@@ -166,7 +166,7 @@ describe.skipIf(url === undefined)("opening a PostgreSQL store", () => {
     await admin.query(`UPDATE "${schema}".meta SET value = '99' WHERE key = 'schema'`);
     await expect(open({ schema })).rejects.toMatchObject({
       code: "HF-3005",
-      detail: { found: 99, known: 7 },
+      detail: { found: 99, known: 8 },
     });
     expect(await rows(`SELECT value FROM "${schema}".meta WHERE key = 'schema'`)).toEqual([{ value: "99" }]);
   });

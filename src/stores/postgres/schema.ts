@@ -1,5 +1,6 @@
 import { appendFunctions } from "./functions.ts";
 import { limitedFunction } from "./limited-function.ts";
+import { manyFunction } from "./many-function.ts";
 import { recordTables } from "./record-tables.ts";
 import { views } from "./views.ts";
 
@@ -83,11 +84,14 @@ export const MIGRATIONS: readonly ((at: string) => readonly string[])[] = [
   writers,
   appendFunctions,
   limitedFunction,
+  manyFunction,
 ];
 
 /** The functions of the newest version, by name. Their texts hold the name of the schema. */
-export const functionsOf = (at: string): readonly { readonly name: string; readonly text: string }[] =>
-  [...appendFunctions(at), ...limitedFunction(at)].flatMap((text) => {
-    const name = /^CREATE FUNCTION "[^"]+"\.(\w+)/.exec(text)?.[1];
-    return name === undefined ? [] : [{ name, text }];
-  });
+export function functionsOf(at: string): readonly { readonly name: string; readonly text: string }[] {
+  const texts = [appendFunctions, limitedFunction, manyFunction].flatMap((functions) => functions(at));
+  const newest = new Map(texts.map((text) => [CREATED.exec(text)?.[1], text]));
+  return [...newest].flatMap(([name, text]) => (name === undefined ? [] : [{ name, text }]));
+}
+
+const CREATED = /^CREATE (?:OR REPLACE )?FUNCTION "[^"]+"\.(\w+)/;
