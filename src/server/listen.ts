@@ -60,17 +60,26 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const { host = "127.0.0.1", port, tls, isBehindProxy = false } = options;
   if (!isLoopback(host) && !tls && !isBehindProxy) throw new HoldfastError("HF-6059", { host });
   const server = serverOf(options);
+  const at = await bind(server, host, port);
+  return {
+    url: `${tls ? "https" : "http"}://${at.name}`,
+    port: at.port,
+    stop: (graceMs) => stop(server, graceMs),
+  };
+}
+
+/** Lets a server listen, and returns where it does; an address that can't be used is refused (HF-6066). */
+export async function bind(
+  server: Server,
+  host: string,
+  port: number,
+): Promise<{ readonly port: number; readonly name: string }> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(unusable(host, port, error)));
     server.listen(port, host, resolve);
   });
-  const address = server.address() as AddressInfo;
-  const name = isIP(host) === 6 ? `[${host}]` : host;
-  return {
-    url: `${tls ? "https" : "http"}://${name}:${address.port}`,
-    port: address.port,
-    stop: (graceMs) => stop(server, graceMs),
-  };
+  const { port: bound } = server.address() as AddressInfo;
+  return { port: bound, name: `${isIP(host) === 6 ? `[${host}]` : host}:${bound}` };
 }
 
 function serverOf({ answer, tls, limits }: ListenOptions): Server {
@@ -112,7 +121,7 @@ function unusable(host: string, port: number, error: Error): HoldfastError {
   const address = `${host}:${port}`;
   const problem = isTaken ? "it is in use" : error.message;
   const why = isTaken ? "Another program listens there." : "The operating system refused it.";
-  const fix = isTaken ? "Choose another port: --port 0 takes a free one." : "Choose another address or port.";
+  const fix = isTaken ? "Choose another port; 0 takes a free one." : "Choose another address or port.";
   return new HoldfastError("HF-6066", { address, problem, why, fix }, { cause: error });
 }
 

@@ -16,7 +16,7 @@ import { usage } from "../globals.ts";
 import { logOptions, openLog } from "../log-options.ts";
 import { appear, RUNS_AT_ONCE } from "../presence.ts";
 import { givenWorkflows, untilSignal } from "../service.ts";
-import { readSpan } from "../view/parsers.ts";
+import { readPort, readSpan } from "../view/parsers.ts";
 
 const PORT = 4100;
 /** How long requests and steps under way may take after the first signal. Containers are usually killed after 30 s. */
@@ -26,7 +26,7 @@ const options = {
   port: {
     flag: "--port <n>",
     summary: `Port to listen on (default ${PORT}; 0 takes a free one)`,
-    parse: readPort,
+    parse: (text: string) => readPort(text, PORT),
   },
   host: { flag: "--host <address>", summary: "Address to listen on (default 127.0.0.1)" },
   allowHost: { flag: "--allow-host <name>", summary: "A host name that requests may be sent to", list: true },
@@ -232,12 +232,6 @@ function loggerOf(context: Given): Logger {
     warn: told("warn", (text) => out.warn(text)),
     error: told("error", (text) => out.warn(text)),
   });
-}
-
-function readPort(text: string): number {
-  const port = Number(text);
-  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  throw usage(`${text} isn't a port`, "A port is a number from 0 to 65535.", String(PORT));
 }
 
 function readOrigin(text: string): string {

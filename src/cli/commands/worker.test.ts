@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { type CliFolder, cliFolder } from "../../../test/support/cli.ts";
 import type { StopSignal } from "../host.ts";
@@ -39,4 +41,29 @@ describe("a command that advances runs", () => {
       expect(shown).toContain(runId);
     },
   );
+});
+
+describe("the health checks of a worker", () => {
+  const IDLE = FLOW.replace("{ schedule: { everyMs: 1_000 } }, ", "");
+
+  it("listen on a free port if asked to, and say where", async () => {
+    folder.write("flow.ts", IDLE);
+    // It hears signals before it says that it is there, so it is stopped in a later turn.
+    const press = (stop: (signal: StopSignal) => void): unknown => setImmediate(stop, "SIGTERM");
+    const { stdout, code } = await folder.run("worker flow.ts --health-port 0 --jsonl", {
+      onListening: press,
+    });
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/"health":"http:\/\/127\.0\.0\.1:[1-9]\d*"/)]);
+  });
+
+  it("are refused on what is no port, and on one that is taken", async () => {
+    folder.write("flow.ts", IDLE);
+    expect((await folder.run("worker flow.ts --health-port 65536")).stderr).toContain("65536 isn't a port");
+    const taken = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => taken.once("listening", resolve));
+    const { port } = taken.address() as AddressInfo;
+    const { code, stderr } = await folder.run(`worker flow.ts --health-port ${port}`);
+    expect([code === 0, stderr]).toEqual([false, expect.stringContaining("HF-6066")]);
+    taken.close();
+  });
 });

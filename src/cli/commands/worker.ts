@@ -3,6 +3,7 @@ import type { Workflow } from "../../core/context.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import { PROMETHEUS_TYPE } from "../../observe/metrics/prometheus.ts";
 import { openTelemetry } from "../../observe/telemetry.ts";
+import { bind } from "../../server/listen.ts";
 import { defineCommand, type Values } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { plural } from "../format.ts";
@@ -11,7 +12,7 @@ import { logOptions, openLog } from "../log-options.ts";
 import { ownerName } from "../owner.ts";
 import { appear, RUNS_AT_ONCE } from "../presence.ts";
 import { givenWorkflows, untilSignal } from "../service.ts";
-import { readCount, readSpan } from "../view/parsers.ts";
+import { readCount, readPort, readSpan } from "../view/parsers.ts";
 
 /** Containers are usually killed 30 s after they were asked to stop. */
 const STOP_WITHIN_MS = 25_000;
@@ -29,8 +30,8 @@ const options = {
   },
   healthPort: {
     flag: "--health-port <n>",
-    summary: "Answer /live, /ready and /v1/metrics on this port",
-    parse: readCount,
+    summary: "Answer /live, /ready and /v1/metrics on this port (0 takes a free one)",
+    parse: (text: string) => readPort(text, 8081),
   },
   healthHost: { flag: "--health-host <address>", summary: "Address for health checks (default 127.0.0.1)" },
   ...logOptions,
@@ -74,11 +75,11 @@ export const command = defineCommand({
       await telemetry.close();
     };
     try {
-      await untilSignal(context, { ready: () => announce(context, workflows), stop });
+      await untilSignal(context, { ready: () => announce(context, workflows, health?.url), stop });
       return { data: { owner: presence.owner }, text: "✓ stopped" };
     } finally {
       await presence.end();
-      health?.close();
+      health?.server.close();
     }
   },
 });
@@ -102,7 +103,7 @@ async function listen(
   engine: Engine,
   state: State,
   metrics: () => Promise<string>,
-): Promise<Server | undefined> {
+): Promise<{ readonly server: Server; readonly url: string } | undefined> {
   const { healthPort, healthHost = "127.0.0.1" } = context.options;
   if (healthPort === undefined) return undefined;
   const server = createServer((request, response) => {
@@ -118,11 +119,8 @@ async function listen(
     response.writeHead(status, { "content-type": "text/plain", "cache-control": "no-store" });
     response.end(status === 200 ? "ok\n" : status === 503 ? "not ready\n" : "not found\n");
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(healthPort, healthHost, resolve);
-  });
-  return server;
+  const { name } = await bind(server, healthHost, healthPort);
+  return { server, url: `http://${name}` };
 }
 
 async function scraped(response: ServerResponse, metrics: () => Promise<string>): Promise<void> {
@@ -134,7 +132,7 @@ async function scraped(response: ServerResponse, metrics: () => Promise<string>)
   response.end(text);
 }
 
-function announce(context: Given, workflows: readonly Workflow[]): void {
+function announce(context: Given, workflows: readonly Workflow[], health: string | undefined): void {
   const { out, where } = context;
   const names = workflows.map(({ name, version }) => `${name} ${version}`);
   out.record({
@@ -142,10 +140,12 @@ function announce(context: Given, workflows: readonly Workflow[]): void {
     owner: ownerName(),
     store: where,
     workflows: workflows.map(({ name }) => name),
+    ...(health === undefined ? {} : { health }),
   });
   out.say(
     `${out.note.green("●")} ${ownerName()} advances ${plural(workflows.length, "workflow")}: ${names.join(", ")}`,
   );
   out.say(`  Store   ${where}`);
+  if (health !== undefined) out.say(`  Health  ${health}/ready`);
   out.say(out.note.dim("  Ctrl-C stops it after what is under way."));
 }

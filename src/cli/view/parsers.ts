@@ -10,6 +10,13 @@ export function readCount(text: string): number {
   throw usage(`${text} isn't a valid number`, "It must be a whole number, 1 or more.", "10");
 }
 
+/** A port to listen on; 0 is any free one. */
+export function readPort(text: string, usual: number): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw usage(`${text} isn't a port`, "A port is a number from 0 to 65535.", String(usual));
+}
+
 /** Parses `7d`, `12h`, `30m` to milliseconds. */
 export function readSpan(text: string): number {
   const ms = readDuration(text);
