@@ -33,6 +33,8 @@ const PHRASES = [
   /\bfor so long\b/,
   /[,;] also (?:where|when|those|of|while|after|from)\b/,
   /\b(?:left|available|known) are\b/,
+  /\bworker beside\b/,
+  /\btells? the same\b/,
   /\btells (?:n of|of others|what came)\b/,
 ].map((phrase) => new RegExp(phrase, "gi"));
 

@@ -52,7 +52,7 @@ const ONLY_LIBRARY: Readonly<Record<string, readonly string[]>> = {
   "`client.listAudit` has the deletions": ["retention.deleted"],
   "`client.getQueue` counts them": ["reports.queue", "reports.queueKeys"],
   "the server does it whenever it shows values": ["reports.recordReading"],
-  "the engine does it by itself": ["reports.storeLogs", "audit.start", "workers.beat", "workers.remove"],
+  "the engine does it on its own": ["reports.storeLogs", "audit.start", "workers.beat", "workers.remove"],
   "the server does it with every act on the store": ["audit.record", "audit.carry"],
   "`client.getAuditHealth` and `client.verifyAudit` tell it": ["audit.head", "audit.check"],
   "`client.exportAudit` has every leaf and head that a proof is made of": ["audit.prove"],
