@@ -1,5 +1,5 @@
 import { checkText } from "../core/check-options.ts";
-import { type Keyring, localKeyring, parseKeys, refusedKeys } from "./keyring.ts";
+import { type Keyring, type Keys, localKeyring, parseKeys, refusedKeys } from "./keyring.ts";
 
 /** The name of a key that has none. */
 const ONLY = "k1";
@@ -18,13 +18,17 @@ const ONLY = "k1";
  */
 export function envKeyring(variable = "HOLDFAST_KEYS"): Keyring {
   checkText("variable", variable, 1);
-  const text = process.env[variable];
+  const keys = keysIn(variable, process.env[variable]);
+  return localKeyring(() => keys);
+}
+
+/** The keys in the text of that variable, the first one first (HF-3034 if they can't be used). */
+export function keysIn(variable: string, text: string | undefined): Keys {
   if (!text) throw refusedKeys(variable, "it is not set");
   const named = /[:,]/.test(text) ? text : `${ONLY}:${text}`;
   const pairs = named.split(",").map((pair) => {
     const at = pair.indexOf(":");
     return [pair.slice(0, Math.max(0, at)).trim(), pair.slice(at + 1).trim()] as const;
   });
-  const keys = parseKeys(variable, pairs);
-  return localKeyring(() => keys);
+  return parseKeys(variable, pairs);
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
@@ -87,10 +88,24 @@ describe("doctor", () => {
     sealed.write("holdfast.config.json", '{ "encryption": true }');
     const { code, stdout } = await sealed.run("doctor");
     expect([code, stdout]).toEqual([3, expect.stringContaining("✗ encryption   on, and no key is there")]);
-    const env = { HOLDFAST_KEYS: `k2:${Buffer.alloc(32, 7).toString("base64")}` };
-    const found = await sealed.run("doctor", { env });
+    const key = randomBytes(32).toString("base64");
+    const found = await sealed.run("doctor", { env: { HOLDFAST_KEYS: `k2:${key}` } });
     expect(found.stdout).toContain("key present (k2)");
-    expect(found.stdout).not.toContain("BwcH");
+    expect(found.stdout).not.toContain(key.slice(0, 8));
+    sealed.remove();
+  });
+
+  it("takes a key as `openssl rand -base64 32` prints it, names one that can't be used, and one that isn't used (C7)", async () => {
+    const sealed = cliFolder();
+    const encryption = async (keys: string): Promise<string> => {
+      const { stdout } = await sealed.run("doctor", { env: { HOLDFAST_KEYS: keys } });
+      return /. encryption .*/.exec(stdout)?.[0] ?? "";
+    };
+    const key = randomBytes(32).toString("base64");
+    expect(await encryption(key)).toContain("off, although HOLDFAST_KEYS is set");
+    sealed.write("holdfast.config.json", '{ "encryption": true }');
+    expect(await encryption(key)).toContain("key present (k1)");
+    expect(await encryption("nonsense")).toContain("key k1 is not 32 bytes in base64");
     sealed.remove();
   });
 });

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { HoldfastError } from "../../../core/errors.ts";
+import { keysIn } from "../../../security/env-keyring.ts";
 import { packageVersion } from "../../../testing/package-files.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Host } from "../../host.ts";
@@ -73,14 +74,14 @@ export function checkIgnored(file: string, root: string): Check | undefined {
 /** Checks that keys are available if values are encrypted. Shows their ids, never the keys. */
 export function checkKeys({ values, root }: Settings, { env }: Host): Check {
   const { encryption } = values;
-  if (!encryption) return ok("encryption", "off: values are stored as they are");
-  if (encryption === true) {
-    const ids = idsIn(env["HOLDFAST_KEYS"]);
-    if (ids.length > 0) return ok("encryption", `key present (${ids.join(", ")})`);
-    return bad("encryption", "on, and no key is there", {
-      advice: 'export HOLDFAST_KEYS="k1:$(openssl rand -base64 32)"',
-    });
-  }
+  const given = env["HOLDFAST_KEYS"];
+  if (!encryption)
+    return given
+      ? warn("encryption", "off, although HOLDFAST_KEYS is set: values are stored as they are", {
+          advice: "Set encryption: true in holdfast.config, before the store has runs.",
+        })
+      : ok("encryption", "off: values are stored as they are");
+  if (encryption === true) return checkEnvKeys(given);
   if ("keyring" in encryption) return ok("encryption", "on, with the keyring of the configuration");
   const { key_file: file } = encryption;
   return existsSync(resolve(root, file))
@@ -90,7 +91,16 @@ export function checkKeys({ values, root }: Settings, { env }: Host): Check {
       });
 }
 
-const idsIn = (text: string | undefined): string[] =>
-  (text ?? "")
-    .split(",")
-    .flatMap((pair) => (pair.includes(":") ? [pair.slice(0, pair.indexOf(":")).trim()] : []));
+function checkEnvKeys(given: string | undefined): Check {
+  const fix = { advice: 'export HOLDFAST_KEYS="k1:$(openssl rand -base64 32)"' };
+  if (!given) return bad("encryption", "on, and no key is there", fix);
+  try {
+    return ok("encryption", `key present (${[...keysIn("HOLDFAST_KEYS", given).keys()].join(", ")})`);
+  } catch (error) {
+    return bad(
+      "encryption",
+      `on, but ${HoldfastError.is(error) ? error.message : "the keys can't be read"}`,
+      fix,
+    );
+  }
+}
