@@ -25,7 +25,7 @@ const KINDS: Readonly<Record<string, string>> = {
 /** A template in words: what is filled in appears in angle brackets, and a text that is all filled in is described. */
 const words = (text: string): string =>
   /^\{\w+\}$/.test(text)
-    ? "It depends on the case; the error itself says it."
+    ? "It varies, and the error itself says it."
     : escaped(text.replace(/\{(\w+)\}/g, "<$1>").replace(/\s*\n\s*/g, " ")).replace(/([*_])/g, "\\$1");
 
 export function errorPages(): readonly ErrorPage[] {

@@ -13,6 +13,24 @@ describe("an option that is not valid (C9)", () => {
     folder.remove();
   });
 
+  it("is named by its flag even where no list pairs the two", async () => {
+    const folder = cliFolder();
+    const cron = await folder.run(`schedules create x flow --cron ${"x".repeat(300)}`);
+    expect([cron.code, cron.stderr]).toEqual([
+      2,
+      expect.stringContaining("Invalid --cron: it must be a text"),
+    ]);
+    folder.remove();
+    const given = (option: string, ...argv: string[]) =>
+      asGiven(new HoldfastError("HF-1003", { option, problem: "no" }), argv);
+    expect(given("perKey", "queues", "set", "q", "--per-key=0")).toMatchObject({
+      message: "Invalid --per-key: no.",
+    });
+    expect(given("everyMs", "--every", "1x")).toMatchObject({ message: "Invalid --every: no." });
+    expect(given("labels", "--label", "a")).toMatchObject({ message: "Invalid --label: no." });
+    expect(given("labels", "--limit", "a")).toMatchObject({ code: "HF-1060" });
+  });
+
   it("is called a setting where no flag gave it", () => {
     const given = new HoldfastError("HF-1003", { option: "url", problem: "there is no store nope:" });
     expect(asGiven(given, ["list"])).toMatchObject({

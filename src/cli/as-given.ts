@@ -19,8 +19,16 @@ const FLAGS: Readonly<Record<string, string>> = {
 export function asGiven(error: unknown, argv: readonly string[]): unknown {
   if (!HoldfastError.is(error, "HF-1003")) return error;
   const { option = "", problem = "" } = error.detail;
-  const flag = FLAGS[String(option)];
-  const isGiven = argv.some((word) => word === flag || word.startsWith(`${flag}=`));
-  if (flag !== undefined && isGiven) return new HoldfastError("HF-1003", { option: flag, problem });
-  return new HoldfastError("HF-1060", { option: flag?.slice(2) ?? option, problem });
+  const known = FLAGS[String(option)];
+  const given = (known ? [known] : flagsFor(String(option))).find((flag) =>
+    argv.some((word) => word === flag || word.startsWith(`${flag}=`)),
+  );
+  if (given !== undefined) return new HoldfastError("HF-1003", { option: given, problem });
+  return new HoldfastError("HF-1060", { option: known?.slice(2) ?? option, problem });
+}
+
+/** The flags that an option's name leads to: `perKey` is `--per-key`, `everyMs` is `--every`, `labels` is `--label`. */
+function flagsFor(option: string): readonly string[] {
+  const kebab = option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return [kebab, kebab.replace(/-ms$/, ""), kebab.replace(/s$/, "")].map((name) => `--${name}`);
 }

@@ -60,9 +60,7 @@ const shownEntry = (entry: ErrorEntry | undefined): ErrorEntry | undefined => en
  */
 const withNames = ({ what, why, safe, fix }: ErrorEntry): ErrorEntry => {
   const words = (text: string): string =>
-    /^\{\w+\}$/.test(text)
-      ? "It depends on the case. The error itself tells it."
-      : text.replace(/\{(\w+)\}/g, "<$1>");
+    /^\{\w+\}$/.test(text) ? "It varies, and the error itself says it." : text.replace(/\{(\w+)\}/g, "<$1>");
   return { what: words(what), why: words(why), safe: words(safe), fix: words(fix) };
 };
 
