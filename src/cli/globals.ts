@@ -135,7 +135,7 @@ Options of every command, before or after its name:
   --json[=fields]   print one JSON document    --jsonl           print one line per event
   -q, --quiet       no progress                -v, --verbose     more detail
   --store <url>     where runs are kept        --config <file>   configuration file
-  --engine <url>    Temporal, instead of it    --ui <mode>       auto, live, lines, none
+  --engine <url>    Temporal's address         --ui <mode>       auto, live, lines, none
   --profile <name>  profile of the file
   --reason <text>   why you do this            --as <actor>      who does it
   -y, --yes         don't ask                  --no-color        --ascii

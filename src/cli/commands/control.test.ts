@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hooks, useFlows } from "../../../test/support/cli-flows.ts";
+import { FLOWS, hooks, useFlows } from "../../../test/support/cli-flows.ts";
 
 const folder = useFlows();
 
@@ -87,11 +87,16 @@ describe("holdfast retry", () => {
     expect(hooks.calls).toEqual(["prepare", "ask", "ask"]);
   });
 
-  it("refuses a step that has its result, and one that does not exist", async () => {
+  it("refuses a step that has its result, a run that has completed, and a step that does not exist", async () => {
     hooks.fail = "broken";
     await folder.run("run flows.mjs#fragile --id t2");
     const { code, stderr } = await folder.run("retry t2:prepare");
     expect([code, stderr]).toEqual([8, expect.stringContaining("It already has a result.")]);
+    const gone = await folder.run("run flows.mjs#greet -i name=Ada --id t3");
+    folder.write("flows.mjs", "");
+    const late = await folder.run("retry t3:compose");
+    folder.write("flows.mjs", FLOWS);
+    expect([gone.code, late.code, late.stderr]).toEqual([0, 8, expect.stringContaining("HF-1007")]);
     expect((await folder.run("retry t2:nothing")).code).toBe(4);
     expect((await folder.run("retry t2")).code).toBe(2);
   });

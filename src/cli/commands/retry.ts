@@ -26,8 +26,11 @@ export const command = defineCommand({
       throw usage("the step is missing", "Write it as run:step.", `holdfast show ${run.id} lists its steps`);
     const act = await context.act("retry");
     const store = await context.store();
-    const code = await context.codeOf(run, { file: context.options.file });
     const { newKey, now } = context.options;
+    // A run that has ended for good is refused (HF-1007) whether or not its code is at hand.
+    if (run.status === "completed" || run.status === "cancelled")
+      await (await context.engine({ store })).retry(run.id, step, { ...act, newKey, now });
+    const code = await context.codeOf(run, { file: context.options.file });
     const go = (engine: Engine): Promise<unknown> => engine.retry(run.id, step, { ...act, newKey, now });
     return advance(context, { store, code, runId: run.id, act, go });
   },
