@@ -57,7 +57,9 @@ export const outline = z.object({
   children: z.array(z.object({ step: z.string(), runId: z.string() })),
   recoveries: count,
   resumes: count,
-  saved: saved.meta({ description: "What would have been spent again if each of these had started anew" }),
+  saved: saved.meta({
+    description: "What would have been spent again if each of these had started from the beginning",
+  }),
 });
 
 export const eventLine = z.object({
