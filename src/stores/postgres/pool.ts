@@ -29,10 +29,14 @@ interface PoolOptions {
   readonly isOwn?: boolean;
 }
 
+/** The longest time that a timer can wait. */
+const LONGEST_MS = 2 ** 31 - 1;
+
 type Sent = Statement & { readonly name?: string };
 
 /** Adapts a pool to a database. */
-export function onPool(pool: PostgresPool, { timeoutMs, end, isOwn = false }: PoolOptions): Database {
+export function onPool(pool: PostgresPool, { timeoutMs: mostMs, end, isOwn = false }: PoolOptions): Database {
+  const timeoutMs = Math.min(mostMs, LONGEST_MS);
   const arrays: Arrays = isOwn ? { isBinary: true } : {};
   const keeping: Keeping = {};
   const held = isOwn ? new HeldConnections(pool, timeoutMs) : undefined;
@@ -51,7 +55,7 @@ export function onPool(pool: PostgresPool, { timeoutMs, end, isOwn = false }: Po
   // Without a listener, the failure of an idle connection would end the process.
   pool.on?.("error", ignore);
   const alone = on(pool);
-  const begin = beginning(timeoutMs);
+  const begin = beginning(mostMs);
   const ready = async (values: readonly unknown[]): Promise<void> => {
     // Not within a transaction, which a failure would end.
     if (arrays.isBinary === undefined && values.some((value) => value instanceof Texts))
@@ -91,7 +95,7 @@ const IDLE = "idle_in_transaction_session_timeout";
 function beginning(mostMs: number): string {
   const begin = "BEGIN ISOLATION LEVEL READ COMMITTED";
   if (mostMs === Infinity) return begin;
-  const most = Math.ceil(mostMs);
+  const most = Math.min(Math.ceil(mostMs), LONGEST_MS);
   return `${begin}; SELECT set_config('${IDLE}', '${most}', true)
     WHERE extract(epoch FROM current_setting('${IDLE}')::interval) * 1000 NOT BETWEEN 1 AND ${most}`;
 }

@@ -161,6 +161,13 @@ describe.skipIf(url === undefined)("opening a PostgreSQL store", () => {
     expect(texts.filter((text) => text.includes("hush"))).toEqual([]);
   });
 
+  it("waits for the server for ever where it is told to", async () => {
+    for (const timeoutMs of [Infinity, 2 ** 40]) {
+      const store = await open({ timeoutMs });
+      await accepted(store, step(await accepted(store, creation())));
+    }
+  });
+
   it("does not touch a schema of a newer version", async () => {
     const { schema } = await open();
     await admin.query(`UPDATE "${schema}".meta SET value = '99' WHERE key = 'schema'`);
