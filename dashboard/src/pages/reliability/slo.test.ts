@@ -60,7 +60,7 @@ describe("the targets of reliability", () => {
 
   it("show figure, target and budget, and nothing where nothing was measured (S1-57)", () => {
     const [write, cost] = sloFigures(report);
-    expect(write).toMatchObject({ value: "22 ms", target: "≤ 15 ms", verdict: "missed" });
+    expect(write).toMatchObject({ value: "22 ms", target: "≤\u00a015 ms", verdict: "missed" });
     expect(write?.note).toContain("1.2 × the budget used");
     expect(cost).toMatchObject({ value: "–", target: null, verdict: "watched" });
     expect(cost?.note).toContain("nothing to measure");
