@@ -381,7 +381,9 @@ describe("a reply that is edited after its first call was done", () => {
           {
             kind: "review",
             step: "a[0]/tool:pay",
-            detail: expect.stringMatching(/^HF-2195 Turn 1 of agent a asks for pay with arguments that differ/),
+            detail: expect.stringMatching(
+              /^HF-2195 Turn 1 of agent a asks for pay with arguments that differ/,
+            ),
           },
         ],
       });
