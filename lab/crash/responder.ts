@@ -1,6 +1,6 @@
 import type { Engine } from "../../src/core/engine/engine.ts";
 import { approvalOf, isUndo } from "../../src/core/keys.ts";
-import type { RunRow, Waiting } from "../../src/core/types.ts";
+import type { Effect, RunRow, Waiting } from "../../src/core/types.ts";
 import { expected } from "../../src/testing/expected.ts";
 import type { WitnessClient } from "../../src/testing/witness/witness.ts";
 import type { ChildConfig } from "./config.ts";
@@ -59,9 +59,11 @@ export class Responder {
     if (!approval) return void (await this.#engine.answer(runId, gate, { choice: "yes", actor: "tester" }));
     const asked = (await this.#engine.gates(runId)).find((one) => one.gate === gate);
     if (!asked || this.#config.until === "settled") return;
-    // A person never lets a fork repeat a call that the fork has made itself.
-    if (approval.isFork && (await this.#witness.seen(runId, deedOf(approval.step))) !== null) return;
-    const { digest } = asked;
+    const { digest, show } = asked;
+    // A person lets a fork repeat a call that it has made itself only where the receiver knows it by its key.
+    const isKnown = (show as { readonly effect?: Effect }).effect === "keyed";
+    if (approval.isFork && !isKnown && (await this.#witness.seen(runId, deedOf(approval.step))) !== null)
+      return;
     const choice = approval.isFork ? "call" : "approve";
     await this.#engine.answer(runId, gate, { choice, digest, actor: "tester" });
   }
