@@ -176,13 +176,13 @@ describe("the command as a process", () => {
   });
 
   it("ends quietly when whoever reads its output has left, also while it follows a run", async () => {
-    let followed: Promise<Ended> | undefined;
-    const run = holdfast("run slow.mjs --id p6", {
-      "begun second": () => {
-        followed = holdfast("logs p6 --follow", {}, "stdout");
-      },
+    let follow: (ended: Promise<Ended>) => void = () => undefined;
+    const followed = new Promise<Ended>((resolve) => {
+      follow = resolve;
     });
-    while (!followed) await new Promise((resolve) => setTimeout(resolve, 20));
+    const run = holdfast("run slow.mjs --id p6", {
+      "begun second": () => follow(holdfast("logs p6 --follow", {}, "stdout")),
+    });
     expect(await followed).toMatchObject({ code: 0, stderr: "" });
     go();
     expect((await run).code).toBe(0);

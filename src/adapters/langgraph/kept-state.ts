@@ -21,7 +21,7 @@ export interface KeptState extends Omit<ThreadState, "checkpoint"> {
 
 type Versions = Readonly<Record<string, number | string>>;
 
-/** What the journal holds of a state. */
+/** A state as the journal holds it. */
 export function keptOf({ checkpoint, versions, seen, meta, ...rest }: ThreadState): KeptState {
   const { id, parent, ts, v } = checkpoint;
   const newest = newestOf(versions, seen);

@@ -13,7 +13,7 @@ type Place =
   | readonly [channel: string, at: number, count: number]
   | readonly [channel: string, delta: number];
 
-/** What a task has written, as the journal holds it. */
+/** A task's writes as the journal holds them. */
 export interface KeptWrites extends Omit<TaskWrites, "writes"> {
   readonly writes: readonly (StoredWrite | Place)[];
 }

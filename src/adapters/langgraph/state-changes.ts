@@ -31,7 +31,7 @@ export function stateChanges(
   return patches;
 }
 
-/** What is small is written anew where that is shorter than its changes. */
+/** Small values are written anew where that is shorter than their changes. */
 function briefest(before: object, after: object): StatePatch[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].flatMap((name): StatePatch[] => {

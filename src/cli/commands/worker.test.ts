@@ -48,7 +48,7 @@ describe("the health checks of a worker", () => {
 
   it("listen on a free port if asked to, and say where", async () => {
     folder.write("flow.ts", IDLE);
-    // It hears signals before it says that it is there, so it is stopped in a later turn.
+    // A worker hears signals before it says that it is there, so this one is stopped in a later turn.
     const press = (stop: (signal: StopSignal) => void): unknown => setImmediate(stop, "SIGTERM");
     const { stdout, code } = await folder.run("worker flow.ts --health-port 0 --jsonl", {
       onListening: press,

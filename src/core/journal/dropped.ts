@@ -14,7 +14,7 @@ export async function isBeingDropped(store: Store, runId: string): Promise<boole
   const first = await eventAt(store, runId, 1);
   if (typeof first?.data !== "object") return first?.dropped === true;
   const { blob } = first.data;
-  // It may be long, and only whether it is there matters.
+  // The input may be long, and only whether it is there matters.
   if (store.peek) return (await store.peek(runId, blob, 1)) === null;
   return (await store.blobs(runId, [blob])).size === 0;
 }

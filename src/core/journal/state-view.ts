@@ -24,7 +24,7 @@ export async function viewState(values: Values, runId: string, state: RunState):
 }
 
 /**
- * The same in fewer requests, of a state that a worker goes on with: its loops keep what was decoded, and the input's
+ * Reads the same in fewer requests, of a state that a worker goes on with: its loops keep what was decoded, and the input's
  * text stays read ahead until the worker decodes it.
  */
 export async function viewToContinue(values: Values, runId: string, state: RunState): Promise<StateView> {

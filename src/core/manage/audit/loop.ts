@@ -67,7 +67,7 @@ export class AuditLoop {
     else this.#wait();
   }
 
-  /** What this process has done so far; by the clock where nobody can tell. */
+  /** Returns how much this process has done so far; by the clock where nobody can tell. */
   #used(): number {
     const { clock } = this.#deps;
     return clock.processor?.() ?? clock.monotonic();
