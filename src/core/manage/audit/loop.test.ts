@@ -34,16 +34,16 @@ function stage(takes: { readonly sign: number; readonly send: number }) {
 }
 
 describe("heads that are signed in the background", () => {
-  it("take no more than a hundredth of the time, however much is written (U2)", async () => {
+  it("take less than a hundredth of the time, however much is written (U2)", async () => {
     const { signed, write } = stage({ sign: 20, send: 0 });
     await write(10_000);
     const gaps = signed.slice(1).map((at, index) => at - (signed[index] ?? 0));
-    expect(gaps).toHaveLength(4);
-    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(2_020);
-    expect(Math.max(...gaps)).toBeLessThan(2_060);
+    expect(gaps).toHaveLength(2);
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(4_020);
+    expect(Math.max(...gaps)).toBeLessThan(4_060);
   });
 
-  it("take no more than a hundredth of what the processor does, however long the process waits for its disk (U2)", async () => {
+  it("take less than a hundredth of what the processor does, however long the process waits for its disk (U2)", async () => {
     const clock = createFakeClock();
     let used = 0;
     const signed: { readonly from: number; readonly to: number }[] = [];
@@ -66,9 +66,9 @@ describe("heads that are signed in the background", () => {
       await clock.advance(10);
     }
     const work = signed.slice(1).map(({ from }, index) => from - (signed[index]?.to ?? 0));
-    expect(signed.length).toBeGreaterThanOrEqual(8);
-    expect(Math.min(...work)).toBeGreaterThanOrEqual(200);
-    expect(Math.max(...work)).toBeLessThan(220);
+    expect(signed.length).toBeGreaterThanOrEqual(4);
+    expect(Math.min(...work)).toBeGreaterThanOrEqual(400);
+    expect(Math.max(...work)).toBeLessThan(420);
     await loop.stop(false);
     expect(clock.pending()).toBe(0);
   });

@@ -16,9 +16,10 @@ export interface AuditLoopDeps {
 
 /**
  * A head is signed only after the process has done this many times as much as for the one before, however many events
- * there are. That is counted in time of the processor: a process that mostly waits for its disk does little in a second.
+ * there are, so that heads and what leads to them stay below a hundredth. That is counted in time of the processor: a
+ * process that mostly waits for its disk does little in a second.
  */
-const REST = 100;
+const REST = 200;
 
 const SOONEST_MS = 10;
 
