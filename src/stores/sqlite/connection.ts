@@ -84,7 +84,11 @@ export async function makeWay(file: string, driver: SqliteDriver, isAgain: boole
   const stale = [...open].filter((one) => one.file === file && one.standing !== "current");
   for (const one of stale) one.close();
   if (stale.length > 0 || isAgain) await driver.settle();
-  if (kept.some(([name]) => name === file) || holdsRemovedMemory(file)) throw orphaned(file);
+  if (kept.some(([name]) => name === file)) throw orphaned(file);
+  if (!holdsRemovedMemory(file)) return;
+  // A handle that was closed just now may not have been released yet.
+  await driver.settle();
+  if (holdsRemovedMemory(file)) throw orphaned(file);
 }
 
 /** One open handle to the file, with its prepared statements. */
