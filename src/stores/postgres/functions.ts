@@ -51,7 +51,7 @@ export const MANY = [
 ];
 
 /** Forces a flush of this commit on servers that don't flush commits by default. */
-export const FLUSHED = `IF current_setting('synchronous_commit') = 'off' THEN
+const FLUSHED = `IF current_setting('synchronous_commit') = 'off' THEN
     PERFORM set_config('synchronous_commit', 'on', true);
   END IF;`;
 
@@ -133,6 +133,18 @@ const changing = (at: string): string => `LOOP
         EXIT;
       END LOOP;`;
 
+/** Adds the entries and blobs of all runs that `a_runs` has: those whose rows were written. */
+export const adding = (at: string): string => `INSERT INTO ${at}journal (run, seq, count, head, data)
+    SELECT one.run, one.first, one.count, one.entry, one.data
+    FROM unnest(a_runs, a_first, a_count, a_entry, a_data) AS one (run, first, count, entry, data)
+    WHERE one.run IS NOT NULL;
+  IF cardinality(a_places) > 0 THEN
+    INSERT INTO ${at}blobs (run, hash, data) SELECT a_runs[blob.place], blob.hash, blob.data
+      FROM unnest(a_places, a_hashes, a_blobs) AS blob (place, hash, data)
+      WHERE a_runs[blob.place] IS NOT NULL ON CONFLICT (run, hash) DO NOTHING;
+  END IF;
+  ${FLUSHED}`;
+
 /**
  * Several appends, of which no two are of one run, each with one entry. Returns those that were refused: the place, the
  * reason, and the row as it is. The caller gives changes first and creations after them, each in the order of their
@@ -163,16 +175,7 @@ BEGIN
     END IF;
     a_runs[a_i] := a_run;
   END LOOP;
-  INSERT INTO ${at}journal (run, seq, count, head, data)
-    SELECT one.run, one.first, one.count, one.entry, one.data
-    FROM unnest(a_runs, a_first, a_count, a_entry, a_data) AS one (run, first, count, entry, data)
-    WHERE one.run IS NOT NULL;
-  IF cardinality(a_places) > 0 THEN
-    INSERT INTO ${at}blobs (run, hash, data) SELECT a_runs[blob.place], blob.hash, blob.data
-      FROM unnest(a_places, a_hashes, a_blobs) AS blob (place, hash, data)
-      WHERE a_runs[blob.place] IS NOT NULL ON CONFLICT (run, hash) DO NOTHING;
-  END IF;
-  ${FLUSHED}
+  ${adding(at)}
 END $body$`;
 
 /** Values of some size are compressed by the server. Where it can, it does so in a fraction of the time. */

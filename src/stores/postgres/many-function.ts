@@ -1,4 +1,4 @@
-import { changes, creating, FLUSHED, isSame, MANY, needs, REASON } from "./functions.ts";
+import { adding, changes, creating, isSame, MANY, needs, REASON } from "./functions.ts";
 import { rowOf } from "./rows.ts";
 
 /** The arguments that say what becomes of a run: all up to its entry. */
@@ -56,16 +56,7 @@ BEGIN
     END IF;
     a_runs[a_i] := a_run;
   END LOOP;
-  INSERT INTO ${at}journal (run, seq, count, head, data)
-    SELECT one.run, one.first, one.count, one.entry, one.data
-    FROM unnest(a_runs, a_first, a_count, a_entry, a_data) AS one (run, first, count, entry, data)
-    WHERE one.run IS NOT NULL;
-  IF cardinality(a_places) > 0 THEN
-    INSERT INTO ${at}blobs (run, hash, data) SELECT a_runs[blob.place], blob.hash, blob.data
-      FROM unnest(a_places, a_hashes, a_blobs) AS blob (place, hash, data)
-      WHERE a_runs[blob.place] IS NOT NULL ON CONFLICT (run, hash) DO NOTHING;
-  END IF;
-  ${FLUSHED}
+  ${adding(at)}
 END $body$`,
 ];
 
