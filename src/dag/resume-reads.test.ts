@@ -14,7 +14,7 @@ const THOUSAND: DAGStructure = {
   ],
 };
 
-/** What a store is asked about one run. */
+/** The questions that a store is asked about one run. */
 function watched(store: Store) {
   const asked: { readonly what: string; readonly hashes: readonly string[] }[] = [];
   const about = (what: string, hashes: readonly string[] = []) => void asked.push({ what, hashes });

@@ -108,7 +108,7 @@ export function encrypt(secret: Uint8Array, about: Uint8Array, plain: Uint8Array
   return sealed;
 }
 
-/** The same into `room`, from `at` on; returns where it ends. */
+/** Encrypts into `room`, from `at` on; returns where it ends. */
 export function encryptInto(
   room: Buffer,
   at: number,

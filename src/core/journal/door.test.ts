@@ -159,7 +159,7 @@ describe("a completed run", () => {
     const row = await readRun(store, "r");
     expect(row?.status).toBe("completed");
     expect(asked).toEqual(["read", "entries 2"]);
-    // What was read to verify the row answers the next question, too.
+    // The entries that were read to verify the row answer the next question, too.
     expect((await lastEvent(store, row as RunRow, ["run_completed"]))?.kind).toBe("run_completed");
     expect(asked).toEqual(["read", "entries 2"]);
   });

@@ -21,7 +21,7 @@ const MOST_ENDINGS = 256;
 
 const isEnding = ({ kind }: JournalEvent): boolean => kind === "run_completed" || kind === "run_failed";
 
-/** What this process has in hand. */
+/** The runs that this process has in hand. */
 interface InHand {
   /** The saved row of a run that it advances. */
   active(runId: string): { readonly writer: { readonly row: RunRow } } | undefined;

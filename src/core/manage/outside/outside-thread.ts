@@ -192,7 +192,7 @@ export class OutsideThread {
     };
   }
 
-  /** Whether a text is stored once, apart from the entry. */
+  /** Tells whether a text is stored once, apart from the entry. */
   #isApart(text: string, isAgain: boolean): boolean {
     if (!isAgain && text.length < APART_LENGTH) return this.#apart.has(text);
     if (this.#apart.size >= MOST_APART) this.#apart.clear();

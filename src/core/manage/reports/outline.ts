@@ -100,7 +100,7 @@ export class OutlineReader {
     const from = checkWhole("from", query.from ?? 0, 0);
     const limit = checkWhole("limit", query.limit ?? LIMIT, 1, MOST);
     const since = checkWhole("since", query.since ?? 0, 0);
-    // One at a time for each run: the sum is shared.
+    // Readers of a run take turns: the sum is shared.
     const read = async (): Promise<Outline> => {
       const row = await readRow(this.#store, runId);
       return outlineOf(row, await this.#read(row), { from, limit, since });
@@ -121,7 +121,7 @@ export class OutlineReader {
   async #read(row: RunRow): Promise<Fold> {
     const known = this.#known.get(row.id);
     if (known?.head === row.head) return known.fold;
-    // What fails halfway is no sum of anything.
+    // A sum that failed halfway is no sum of anything.
     this.#known.delete(row.id);
     // A store that is behind shows less than what was read.
     const before = known && known.fold.seq < row.seq ? known : undefined;
